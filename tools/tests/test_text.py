@@ -186,10 +186,10 @@ def test_a_store_of_a_later_version_is_named_and_left_alone(command: str, kept: 
 
 def test_a_wrong_import_names_the_line(kept: Kept) -> None:
     done = kept("import", "player", "-", input='{"a": 1,\n "b": [1,, 2]}\n')
-    assert "is read as json;" in done.err
+    assert "reading - as JSON;" in done.err
     assert done.err.endswith(' (line 2)\n   "b": [1,, 2]}\n           ^\n')
     assert kept("import", "player", "-", input="{ a = 1; b = ; }").status == 3
-    assert "is read as plist;" in kept("import", "player", "-", input='{ "a" = 1; b = ; }').err
+    assert "reading - as a property list;" in kept("import", "player", "-", input='{ "a" = 1; b = ; }').err
 
 
 def test_a_store_that_may_only_be_read_is_read(kept: Kept, environment: dict[str, str], tmp_path: Path) -> None:

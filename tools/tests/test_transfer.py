@@ -22,19 +22,28 @@ def test_an_export_moves_a_store(declared: Kept, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("format", "text", "key", "value"),
+    ("words", "format", "text", "key", "value"),
     [
-        ("json", '{"a.b": 1}', "a.b", "1"),
-        ("nested-json", '{"a": {"b": 1}}', "a.b", "1"),
-        ("env", "# comment\nA=1\n", "A", None),
-        ("ini", "[a]\nb = 1\n", "a.b", None),
-        ("dconf", "[org/example]\nb=1\n", "org.example.b", None),
-        ("plist", '<?xml version="1.0"?><plist><dict><key>a</key><integer>1</integer></dict></plist>', "a", "1"),
+        ("JSON", "json", '{"a.b": 1}', "a.b", "1"),
+        ("nested JSON", "nested-json", '{"a": {"b": 1}}', "a.b", "1"),
+        ("an .env file", "env", "# comment\nA=1\n", "A", None),
+        ("an .ini file", "ini", "[a]\nb = 1\n", "a.b", None),
+        ("the output of dconf dump", "dconf", "[org/example]\nb=1\n", "org.example.b", None),
+        (
+            "a property list",
+            "plist",
+            '<?xml version="1.0"?><plist><dict><key>a</key><integer>1</integer></dict></plist>',
+            "a",
+            "1",
+        ),
     ],
 )
-def test_the_format_is_found_and_said(kept: Kept, format: str, text: str, key: str, value: str | None) -> None:
+def test_the_format_is_found_and_said(
+    kept: Kept, words: str, format: str, text: str, key: str, value: str | None
+) -> None:
     done = kept("import", "player", "-", input=text)
-    assert f"read as {format};" in done.err
+    assert f"reading - as {words}; --format" in done.err
+    assert "reading" not in kept("import", "player", "-", "--format", format, "--dry-run", input=text).err
     assert done.status == 0, done.err
     listed = json.loads(kept("list", "player", "--json").out)
     assert list(listed) == [key] or format == "dconf"
@@ -48,3 +57,27 @@ def test_a_dry_run_reports_what_would_be_refused(declared: Kept) -> None:
     assert (done.status, '+ title: "x"' in done.out, "audio.volume" in done.err) == (3, True, True)
     assert declared("import", "player", "-", input=text).status == 3
     assert declared("get", "player", "title").status == 1
+
+
+@pytest.mark.parametrize("dry", [[], ["--dry-run"]])
+def test_a_secret_is_not_imported_into_a_store_that_would_show_it(dry: list[str], declared: Kept) -> None:
+    assert declared("set", "player", "token=hunter2", "title=x").status == 0
+    exported = declared("export", "player", "--declarations", "--secrets").out
+    refused = declared("import", "other", "-", *dry, input=exported)
+    assert (refused.status, refused.out) == (3, "")
+    assert '"token": is a secret in the file' in refused.err and "--declarations imports" in refused.err
+    assert "hunter2" not in refused.err
+    assert declared("get", "other", "title").status != 0
+    done = declared("import", "other", "-", "--declarations", *dry, input=exported)
+    assert done.status == 0 and "~ token: (secret)\n" in done.out and "hunter2" not in done.out
+    # The store itself knows what is secret.
+    assert declared("import", "player", "-", *dry, input=exported).status == 0
+
+
+def test_an_export_says_what_it_leaves_out(declared: Kept) -> None:
+    assert declared("export", "player").err == ""
+    assert declared("set", "player", "token", "hunter2").status == 0
+    assert declared("export", "player").err == "kept: left out 1 secret (token); --secrets includes it\n"
+    assert declared("export", "player", "--prefix", "audio.").err == ""
+    assert "does not say that it is secret" in declared("export", "player", "--secrets").err
+    assert declared("export", "player", "--secrets", "--declarations").err == ""

@@ -29,8 +29,27 @@ struct Export: ParsableCommand {
       prefix: prefix, includesDeclarations: declarations, includesSecrets: secrets, leavesOutUnreadable: readable,
       progress: Progress.bar("export"))
     let settings = try StoreAccess.open(location)
-    if let output { return try settings.export(to: output, options) }
-    Output.standard.write(line: try settings.export(options))
+    if let output {
+      try settings.export(to: output, options)
+    } else {
+      Output.standard.write(line: try settings.export(options))
+    }
+    try noteSecrets(in: settings)
+  }
+
+  /// Says what another machine would miss.
+  private func noteSecrets(in settings: Store) throws(StoreError) {
+    var keys: [String] = []
+    for (key, declaration) in try settings.declarations(prefix: prefix).declarations where declaration.isSecret {
+      // What cannot be read is in no export either.
+      if (try? settings.entry(for: key))??.value != nil { keys.append(key.text) }
+    }
+    guard !keys.isEmpty, !secrets || !declarations else { return }
+    let named = "\(Count.of(keys.count, "secret")) (\(Shown.line(keys.joined(separator: ", "))))"
+    Failure.print(
+      secrets
+        ? "the export has \(named), and does not say that it is secret; --declarations does"
+        : "left out \(named); --secrets includes \(keys.count == 1 ? "it" : "them")")
   }
 }
 
@@ -69,17 +88,21 @@ struct Import: ParsableCommand {
     let path = try rest.expect(1...1, "one file; - for standard input")[0]
     let bytes = try path == "-" ? StandardInput.bytes() : File.bytes(of: path)
     let found = format ?? FoundFormat.of(bytes, named: path)
-    if format == nil { changing.warn("\(path) is read as \(found.name); --format says otherwise") }
+    if format == nil { changing.warn("reading \(path) as \(found.words); --format chooses another format") }
     if envPrefix != nil, found != .env {
       throw ValidationError("--env-prefix is for .env files, not for \(found.name)")
     }
     if declarations, found != .kept { throw ValidationError("--declarations is for exports, not for \(found.name)") }
-    let options = ImportOptions(
+    var options = ImportOptions(
       format: found, prefix: prefix, environmentPrefix: envPrefix, replaces: replace, isDryRun: changing.dryRun,
-      includesDeclarations: declarations, progress: Progress.bar("import"))
+      includesDeclarations: declarations)
     let settings = try StoreAccess.openToWrite(location, changing)
     let report: ImportReport
-    do { report = try settings.import(bytes, options) } catch {
+    do {
+      if found == .kept, !declarations { try Self.checkSecrets(bytes, options, settings) }
+      options.progress = Progress.bar("import")
+      report = try settings.import(bytes, options)
+    } catch {
       // An export that has secrets declares them in its text.
       let hidden = StoreAccess.secrets(of: location) + ["\"secret\""]
       let subject = error.key == nil ? "\(path): " : ""
@@ -89,9 +112,24 @@ struct Import: ParsableCommand {
     if !report.refused.isEmpty { throw ExitStatus.refused }
   }
 
+  /// Throws for a value that its file declares secret, and that the store would show.
+  private static func checkSecrets(_ bytes: [UInt8], _ options: ImportOptions, _ settings: Store) throws(StoreError) {
+    var trial = options
+    trial.isDryRun = true
+    for change in try settings.import(bytes, trial).changed where change.isSecret {
+      guard try settings.declaration(forKey: change.key)?.isSecret != true else { continue }
+      throw .refused(
+        change.key,
+        "is a secret in the file, and this store would show it, because it does not declare it so; nothing was "
+          + "imported; --declarations imports the declarations, too")
+    }
+  }
+
   private func print(_ report: ImportReport) {
     for change in report.changed {
-      changing.report(Difference(key: change.key, old: change.old, new: change.new, isSecret: change.isSecret).line)
+      let difference = Difference(key: change.key, old: change.old, new: change.new, isSecret: change.isSecret)
+      changing.report(
+        change.isSecret ? "~ \(Shown.key(change.key)): (secret)".styled(.yellow) : difference.line)
     }
     for key in report.removed { changing.report("- \(Shown.key(key))".styled(.red)) }
     for key in report.declared { changing.report("declared \(Shown.key(key))") }
@@ -112,6 +150,19 @@ extension ImportFormat: @retroactive ExpressibleByArgument {
 
   static let all: [ImportFormat] = [.kept, .json, .nestedJSON, .propertyList, .env, .ini, .dconf]
   public static var allValueStrings: [String] { all.map(\.name) }
+
+  /// What a file in the format is.
+  var words: String {
+    switch self {
+    case .kept: "an export of kept"
+    case .json: "JSON"
+    case .nestedJSON: "nested JSON"
+    case .propertyList: "a property list"
+    case .env: "an .env file"
+    case .ini: "an .ini file"
+    case .dconf: "the output of dconf dump"
+    }
+  }
 
   var name: String {
     switch self {
