@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from conftest import Kept
@@ -58,3 +59,32 @@ def test_the_last_good_state_is_the_last_that_was_marked(kept: Kept) -> None:
     assert restored.status == 0 and "what it had before is in " in restored.out
     assert kept("list", "player").out == "a=2\n"
     assert kept("stores").out == "player\n"
+
+
+def test_declarations_are_compared_where_both_sides_have_them(declared: Kept, tmp_path: Path) -> None:
+    assert declared("export", "player", "--declarations", "--output", "whole").status == 0
+    assert declared("export", "player", "--output", "values").status == 0
+    assert declared("diff", "player", "whole").status == 0
+    schema = '{"properties": {"audio.muted": {"type": "boolean", "summary": "x"}, "more": {"type": "date"}}}'
+    assert declared("declare", "player", "-", input=schema).status == 0
+    assert declared("undeclare", "player", "tags").status == 0
+    done = declared("diff", "whole", "player")
+    assert (done.status, done.out.splitlines()) == (
+        1,
+        [
+            '~ declaration of audio.muted: {"type":"boolean"} → {"summary":"x","type":"boolean"}',
+            '+ declaration of more: {"type":"date"}',
+            '- declaration of tags: {"items":{"type":"string"},"type":"array"}',
+        ],
+    )
+    found = [json.loads(line) for line in declared("diff", "whole", "player", "--json").out.splitlines()]
+    assert found[1] == {"key": "more", "newDeclaration": {"type": "date"}}
+    assert found[2]["oldDeclaration"]["type"] == "array"
+    assert declared("diff", "whole", "player", "--quiet").status == 1
+    without = declared("diff", "player", "values")
+    assert (without.status, without.out) == (0, "") and "declarations are not compared" in without.err
+
+
+def test_a_comparison_that_cannot_be_made_is_no_difference(declared: Kept) -> None:
+    for words in (["player", "@99"], ["player", "nowhere"], ["player", "/nowhere"]):
+        assert declared("diff", *words).status == 4, words

@@ -65,14 +65,15 @@ struct Restore: ParsableCommand {
 struct Diff: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "diff",
-    abstract: "Compares the values of two stores, backups or exports, or of one store at two moments.",
+    abstract: "Compares two stores, backups or exports, or one store at two moments.",
     usage: """
       kept diff A B [--json | --quiet]
       kept diff STORE @MOMENT [@MOMENT] [--json | --quiet]
       """,
     discussion: """
       Each is a store, a backup, or a file that `kept export` has written. Lines begin with + for a key that only B \
-      has, - for one that only A has, and ~ for one with another value. Exit status 1 if there are differences.
+      has, - for one that only A has, and ~ for one with another value. Declarations are compared, too, unless an \
+      export has none. Exit status 1 if there are differences, and 4 if the comparison cannot be made.
 
       A moment is a revision (@17), a time ago (@90m, @2h, @3d), or a date (@2026-11-24T10:00:00Z); without a second \
       one it is compared with the present. A secret that was changed since is left out, because the history has no \
@@ -80,7 +81,7 @@ struct Diff: ParsableCommand {
       """)
 
   @OptionGroup var store: StoreOption
-  @Flag(help: "One JSON object a difference: key, old, new, secret.")
+  @Flag(help: "One JSON object a difference: key, old, new, secret; or key, oldDeclaration, newDeclaration.")
   var json = false
   @Flag(name: [.short, .long], help: "Only tell by the exit status whether there are differences.")
   var quiet = false
@@ -95,6 +96,13 @@ struct Diff: ParsableCommand {
   }
 
   func run() throws {
+    do { try compare() } catch let error as StoreError where error.code == .absent {
+      // That is the status of differences.
+      throw StoreError(.unavailable, key: error.key, error.message)
+    }
+  }
+
+  private func compare() throws {
     let (location, rest) = try store.split(words)
     let given = [location] + (try rest.expect(1...2, "two stores, backups or exports, or a store and moments"))
     let moments = try given.dropFirst().map { try Moment($0) }
@@ -113,7 +121,16 @@ struct Diff: ParsableCommand {
     for difference in found where !quiet {
       json ? Output.standard.write(json: difference.json.json) : Output.standard.write(line: difference.line)
     }
-    if !found.isEmpty { throw ExitStatus.absent }
+    var declared: [DeclarationDifference] = []
+    if let (old, new) = a.comparableDeclarations(with: b) {
+      declared = DeclarationDifference.all(from: old, to: new)
+    } else if !quiet {
+      Failure.print("the declarations are not compared, because an export has none; see kept export --declarations")
+    }
+    for difference in declared where !quiet {
+      json ? Output.standard.write(json: Shown.json(difference.json)) : Output.standard.write(line: difference.line)
+    }
+    if !found.isEmpty || !declared.isEmpty { throw ExitStatus.absent }
   }
 
   private static func contents(_ location: String, _ word: String, _ moment: Moment?) throws -> Contents {
@@ -128,6 +145,8 @@ struct Contents {
   private var declarations: [String: String]
   /// Keys whose value is not known.
   private(set) var unknown: Set<String> = []
+  /// Whether the declarations are known: an export may have none.
+  private var hasDeclarations = true
 
   static func of(_ name: String) throws -> Contents {
     guard File.isRegular(name) else { return try Contents(StoreAccess.open(name)) }
@@ -135,7 +154,11 @@ struct Contents {
     if bytes.starts(with: Array("SQLite format 3".utf8)) { return try ofBackup(name) }
     let copy = try Store.open("memory:")
     try copy.import(bytes, ImportOptions(includesDeclarations: true))
-    return try Contents(copy)
+    var contents = try Contents(copy)
+    if contents.declarations.isEmpty {
+      contents.hasDeclarations = String(decoding: bytes, as: UTF8.self).contains("\"declarations\"")
+    }
+    return contents
   }
 
   static func ofBackup(_ path: String) throws -> Contents {
@@ -172,20 +195,15 @@ struct Contents {
   /// Prints what changes on the way from other contents to these, in values and declarations.
   func printDifferences(since old: Contents, _ changing: ChangeOptions) {
     for difference in old.differences(from: self) { changing.report(difference.line) }
-    for line in Self.differences(from: old.declarations, to: declarations) { changing.report(line) }
+    for difference in DeclarationDifference.all(from: old.declarations, to: declarations) {
+      changing.report(difference.line)
+    }
   }
 
-  /// Lines for declarations that differ.
-  static func differences(from old: [String: String], to new: [String: String]) -> [String] {
-    Set(old.keys).union(new.keys).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.compactMap { key in
-      let name = "declaration of \(Shown.key(key))"
-      return switch (old[key].map(Shown.line), new[key].map(Shown.line)) {
-      case (nil, let new?): "+ \(name): \(new)".styled(.green)
-      case (let old?, nil): "- \(name): \(old)".styled(.red)
-      case (let old?, let new?) where old != new: "~ \(name): \(old) → \(new)".styled(.yellow)
-      default: nil
-      }
-    }
+  /// The declarations of both; nil if those of one are not known, and the other has some.
+  func comparableDeclarations(with others: Contents) -> (old: [String: String], new: [String: String])? {
+    if hasDeclarations, others.hasDeclarations { return (declarations, others.declarations) }
+    return declarations.isEmpty && others.declarations.isEmpty ? ([:], [:]) : nil
   }
 
   /// What changes on the way from these contents to others, in the order of the keys.
@@ -198,5 +216,36 @@ struct Contents {
         let isSecret = [a, b].contains { $0?.declaration?.isSecret == true }
         return Difference(key: key, old: a?.value, new: b?.value, isSecret: isSecret && !reveal)
       }
+  }
+}
+
+/// A key whose declaration differs.
+struct DeclarationDifference {
+  let key: String
+  let old: String?
+  let new: String?
+
+  /// What changes on the way from old declarations to new ones, by key, in the order of the keys.
+  static func all(from old: [String: String], to new: [String: String]) -> [DeclarationDifference] {
+    Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }
+      .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+      .map { DeclarationDifference(key: $0, old: old[$0], new: new[$0]) }
+  }
+
+  /// Like that of a value, after "declaration of".
+  var line: String {
+    let name = "declaration of \(Shown.key(key))"
+    let (before, after) = (old.map(Shown.line) ?? "", new.map(Shown.line) ?? "")
+    if old == nil { return "+ \(name): \(after)".styled(.green) }
+    if new == nil { return "- \(name): \(before)".styled(.red) }
+    return "~ \(name): \(before) → \(after)".styled(.yellow)
+  }
+
+  var json: String {
+    let members =
+      [("key", Value.string(key).json)]
+      + [("newDeclaration", new), ("oldDeclaration", old)]
+      .compactMap { name, text in text.map { (name, $0) } }
+    return "{\(members.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ","))}"
   }
 }

@@ -124,8 +124,8 @@ private enum Declaring {
         let old = try declarations(of: keys, transaction)
         try body(transaction)
         guard changing.dryRun else { return }
-        for line in Contents.differences(from: old, to: try declarations(of: keys, transaction)) {
-          changing.report(line)
+        for difference in DeclarationDifference.all(from: old, to: try declarations(of: keys, transaction)) {
+          changing.report(difference.line)
         }
         throw DryRun()
       }
