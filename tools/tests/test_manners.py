@@ -41,6 +41,17 @@ def test_the_store_may_come_from_the_environment_or_an_option(kept: Kept) -> Non
     assert kept("get", "a", more={"KEPT_STORE": "player"}).out == "1\n"
 
 
+def test_a_new_store_is_announced_with_the_one_that_was_meant(kept: Kept) -> None:
+    assert kept("set", "com.example.player", "a", "1").err == "kept: made the store com.example.player\n"
+    assert kept("set", "com.example.player", "a", "2").err == ""
+    meant = '; did you mean "com.example.player"?'
+    assert kept("get", "com.example.plyer", "a").err.endswith(f"does not exist{meant}\n")
+    dry = kept("set", "com.example.plyer", "a", "1", "--dry-run")
+    assert dry.err == f"kept: would make the store com.example.plyer{meant}\n"
+    assert kept("set", "com.example.plyer", "a", "1").err == f"kept: made the store com.example.plyer{meant}\n"
+    assert kept("set", "com.example.other", "a", "1", "--quiet").err == ""
+
+
 def test_a_store_may_be_a_path(kept: Kept, tmp_path: Path) -> None:
     path = str(tmp_path / "store")
     assert kept("set", path, "a", "1").status == 0

@@ -72,6 +72,7 @@ enum StoreAccess {
     _ location: String, _ layers: LayerChoice = LayerChoice(), arguments: [String]? = nil, durable: Bool = false,
     toChange changing: ChangeOptions? = nil
   ) throws -> Store {
+    let location = named(location)
     try checkExists(location)
     if changing?.dryRun == true { try checkWritable(location) }
     let store = try openOrCreate(location, layers, arguments: arguments, durable: durable)
@@ -103,13 +104,51 @@ enum StoreAccess {
   static func openToWrite(
     _ location: String, _ changing: ChangeOptions, _ layers: LayerChoice = LayerChoice(), durable: Bool = false
   ) throws -> Store {
-    guard changing.dryRun, try isMissing(location) else {
-      if changing.dryRun { try checkWritable(location) }
-      let store = try openOrCreate(location, layers, durable: durable)
-      if !changing.dryRun { changed = store }
-      return store
+    let location = named(location)
+    let isNew = try isMissing(location)
+    if changing.dryRun, !isNew { try checkWritable(location) }
+    let store = try openOrCreate(
+      changing.dryRun && isNew ? "memory:" : location, isNew && changing.dryRun ? layers.fixed(for: location) : layers,
+      durable: durable)
+    if !changing.dryRun { changed = store }
+    if isNew {
+      changing.warn("\(changing.dryRun ? "would make" : "made") the store \(location)\(try similar(to: location))")
     }
-    return try openOrCreate("memory:", layers.fixed(for: location), durable: durable)
+    return store
+  }
+
+  /// Which of the keys programs read from the administrator's file that locks them, with the path of that file.
+  static func locks(on keys: [String], at location: String) -> [(key: String, file: String)] {
+    guard let settings = try? open(location) else { return [] }
+    return keys.compactMap { key in
+      guard let found = try? settings.explain(key), found.isLocked else { return nil }
+      return (key, found.layers.first { $0.layer == .managed }?.source ?? "the managed layer")
+    }
+  }
+
+  /// The identifier of a store that is given by its path; else the location as it is.
+  ///
+  /// It is the same store, to which the same files of the administrator apply.
+  static func named(_ location: String) -> String {
+    var path = location[...]
+    while path.count > 1, path.hasSuffix("/") { path = path.dropLast() }
+    guard location.contains("/"), path.hasSuffix(".kept"),
+      let name = path.dropLast(5).split(separator: "/", omittingEmptySubsequences: false).last,
+      !name.contains(":"), let folder = try? Store.folder(of: String(name)), isSame(folder, String(path))
+    else { return location }
+    return String(name)
+  }
+
+  private static func isSame(_ a: String, _ b: String) -> Bool {
+    var (first, second) = (stat(), stat())
+    guard stat(a, &first) == 0, stat(b, &second) == 0 else { return a == b }
+    return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+  }
+
+  /// `; did you mean …?` for an identifier that is close to that of another store, else nothing.
+  private static func similar(to location: String) throws(StoreError) -> String {
+    guard !location.contains("/"), !location.contains(":") else { return "" }
+    return Suggestion.closest(to: location, among: try StoreFacts.identifiers().map(\.name).filter { $0 != location })
   }
 
   /// The keys of a store that are secret; none if it cannot be read.
@@ -132,9 +171,10 @@ enum StoreAccess {
 
   private static func checkExists(_ location: String) throws(StoreError) {
     guard try isMissing(location), let folder = try Store.folder(of: location) else { return }
+    let hint = try similar(to: location)
     throw StoreError(
       .unavailable,
-      "there is no store \(location): \(folder) does not exist; a program makes it when it first opens it, and "
-        + "kept set, declare and import do")
+      "there is no store \(location): \(folder) does not exist"
+        + (hint.isEmpty ? "; a program makes it when it first opens it, and kept set, declare and import do" : hint))
   }
 }
