@@ -15,7 +15,9 @@ final class Edit {
   }
 
   /// Commits the changes that `body` makes; with `--dry-run` it shows them and commits nothing.
-  static func commit(on settings: Store, _ options: WritingOptions, _ body: (Edit) throws -> Void) throws {
+  static func commit(
+    on settings: Store, at location: String, _ options: WritingOptions, _ body: (Edit) throws -> Void
+  ) throws {
     var done: Edit?
     do {
       try settings.transaction(durability: options.durable ? .durable : nil) { transaction in
@@ -30,6 +32,11 @@ final class Edit {
     guard let done else { return }
     for change in done.changes where options.changing.dryRun { options.changing.report(change.line) }
     for warning in done.warnings { options.changing.warn(warning) }
+    guard options.layers.noLayers else { return }
+    for lock in StoreAccess.locks(on: done.changes.filter { $0.isStored }.map(\.key), at: location) {
+      options.changing.warn(
+        "\"\(Shown.line(lock.key))\": is stored, but locked by \(lock.file): programs that read this file ignore it")
+    }
   }
 
   private struct DryRun: Error {}
@@ -132,6 +139,9 @@ struct Difference {
   let old: Value?
   let new: Value?
   let isSecret: Bool
+
+  /// Whether there is a value afterwards.
+  var isStored: Bool { new != nil }
 
   /// `~ key: old → new`, `+ key: new`, `- key: old`.
   var line: String {

@@ -134,7 +134,25 @@ struct Finding {
           .attention, "the value of \"\(key)\" does not fit its declaration, and reads as absent",
           "kept set \(location) \(key) VALUE, or kept reset \(location) \(key)"))
     }
-    return try findings + layers(settings) + Surroundings(settings, location).findings
+    return try findings + ignored(settings, location) + layers(settings)
+      + Surroundings(settings, location).findings
+  }
+
+  /// Stored values that programs do not read, because the key is locked.
+  private static func ignored(_ settings: Store, _ location: String) -> [Finding] {
+    var findings: [Finding] = []
+    for key in (try? settings.snapshot().storedKeys(prefix: "")) ?? [] {
+      // A value that cannot be read is found as damage.
+      guard let layers = try? settings.explain(key.text).layers,
+        layers.contains(where: { $0.layer == .user && $0.outcome == .ignored })
+      else { continue }
+      let file = layers.first { $0.layer == .managed }?.source ?? "the managed layer"
+      findings.append(
+        Finding(
+          .attention, "the stored value of \"\(key.text)\" is ignored, because \(file) locks the key",
+          "kept reset \(location) \(key.text) --no-layers"))
+    }
+    return findings
   }
 
   /// What is wrong with the files of the administrator, and with what they say of declared keys.

@@ -40,7 +40,7 @@ struct EditCommand: ParsableCommand {
         for change in changes where asks || !writing.changing.quiet { Output.standard.write(line: change.line) }
         Output.standard.flush()
         if asks, try !Question.ask("commit this?", "; see --yes") { return giveUp(file) }
-        try commit(changes, document, to: settings)
+        try commit(changes, document, to: settings, at: location)
         return writing.changing.dryRun ? giveUp(file) : file.remove()
       } catch let error as StoreError {
         Failure.print(error)
@@ -52,10 +52,12 @@ struct EditCommand: ParsableCommand {
     }
   }
 
-  private func commit(_ changes: [Difference], _ document: EditedDocument, to settings: Store) throws {
+  private func commit(
+    _ changes: [Difference], _ document: EditedDocument, to settings: Store, at location: String
+  ) throws {
     var options = writing
     options.changing.quiet = true
-    try Edit.commit(on: settings, options) { edit in
+    try Edit.commit(on: settings, at: location, options) { edit in
       for change in changes {
         try edit.expect(change.key, document.revision(of: change.key))
         if let new = change.new {

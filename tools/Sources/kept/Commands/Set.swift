@@ -36,7 +36,7 @@ struct SetValues: ParsableCommand {
     let pairs = try pairs(rest)
     if ifRevision != nil, pairs.count != 1 { throw ValidationError("--if-revision goes with one key") }
     let settings = try StoreAccess.openToWrite(location, writing)
-    try Edit.commit(on: settings, writing) { edit in
+    try Edit.commit(on: settings, at: location, writing) { edit in
       for (key, given) in pairs {
         if let ifRevision { try edit.expect(key, ifRevision) }
         try edit.set(key, given, as: isText ? .string : type, allowsUndeclared: writing.undeclared)
@@ -92,7 +92,7 @@ struct Reset: ParsableCommand {
     let names = try rest.expect(1...10_000, "one key or more")
     let settings = try StoreAccess.open(location, writing.layers.choice, toChange: writing.changing)
     let keys = prefix ? try names.flatMap { try settings.keys(prefix: $0) } : names
-    try Edit.commit(on: settings, writing) { edit in
+    try Edit.commit(on: settings, at: location, writing) { edit in
       for key in keys { try edit.reset(key, allowsUndeclared: writing.undeclared || prefix) }
     }
   }
