@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
-from conftest import Kept
+import pytest
+
+from conftest import SCHEMA, Kept
 
 
 def test_every_layer_is_shown_as_the_program_reads_it(declared: Kept) -> None:
@@ -32,4 +37,55 @@ def test_what_the_administrator_locks_is_refused_and_explained(kept: Kept, tmp_p
 
 
 def test_a_key_without_a_value_is_explained_with_status_1(declared: Kept) -> None:
-    assert declared("explain", "player", "title").status == 1
+    done = declared("explain", "player", "title")
+    assert (done.status, done.err) == (1, "")
+
+
+def test_a_mistyped_key_is_answered_with_the_one_that_was_meant(declared: Kept) -> None:
+    done = declared("explain", "player", "audio.volum")
+    assert done.status == 1 and 'did you mean "audio.volume"?' in done.err
+    watched = declared("watch", "player", "audio.volum", "--timeout", "0")
+    assert watched.status == 0 and 'did you mean "audio.volume"?' in watched.err
+    assert declared("watch", "player", "audio.volume", "--timeout", "0").err == ""
+
+
+def test_the_path_of_a_users_store_has_the_files_of_its_identifier(declared: Kept, tmp_path: Path) -> None:
+    path = tmp_path / "config/kept/player.kept"
+    (tmp_path / "link.kept").symlink_to(path)
+    by_name = declared("explain", "player", "audio.volume").out
+    assert "/etc/kept/player/managed.json" in by_name
+    for given in (str(path), f"{path}/"):
+        assert declared("explain", given, "audio.volume").out == by_name
+    assert "/etc/kept" not in declared("explain", str(tmp_path / "link.kept"), "audio.volume").out
+
+
+@pytest.fixture
+def locked(declared: Kept, tmp_path: Path) -> Iterator[str]:
+    """A store whose key `title` the administrator has locked, in the fixed place."""
+    store = f"org.kept.test.{os.getpid()}"
+    folder = Path("/etc/kept") / store
+    try:
+        folder.mkdir(parents=True)
+    except OSError:
+        pytest.skip("only root can put the administrator's files in their place")
+    try:
+        (folder / "managed.json").write_text('{"values": {"title": "fixed"}}')
+        assert declared("declare", store, "-", input=SCHEMA).status == 0
+        yield store
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_storing_a_locked_value_is_said_and_found(locked: str, declared: Kept) -> None:
+    assert declared("set", locked, "title", "x").status == 3
+    done = declared("set", locked, "title=x", "audio.volume=7", "--no-layers")
+    assert (done.status, done.err.count("\n")) == (0, 1)
+    assert '"title": is stored, but locked by /etc/kept/' in done.err
+    found = declared("doctor", locked)
+    assert (found.status, f"kept reset {locked} title --no-layers" in found.out) == (1, True)
+    refused = declared("undo", locked)
+    assert refused.status == 3 and "--no-layers" in refused.err
+    assert declared("undo", locked, "--dry-run").status == 3
+    undone = declared("undo", locked, "--no-layers")
+    assert (undone.status, undone.err) == (0, "")
+    assert declared("doctor", locked).status == 0

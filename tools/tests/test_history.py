@@ -17,6 +17,12 @@ def changed(kept: Kept) -> Kept:
     return kept
 
 
+def test_a_mistyped_key_has_no_past_but_a_suggestion(declared: Kept) -> None:
+    done = declared("log", "player", "audio.volum")
+    assert done.status == 1 and 'did you mean "audio.volume"?' in done.err
+    assert "did you mean" not in declared("log", "player", "audio.volume").err
+
+
 def test_log_has_each_change_with_its_tag_the_newest_first(changed: Kept) -> None:
     lines = changed("log", "player").out.splitlines()
     assert [line.split()[0] for line in lines] == ["4", "4", "3", "2", "1"]
@@ -42,7 +48,7 @@ def test_undo_takes_the_newest_change_back_or_the_one_that_is_named(changed: Kep
     assert changed("get", "player", "volume").out == "3\n"
     assert changed("undo", "player").out == "- view.size: 10\n- view.dark: true\n"
     assert changed("get", "player", "view.size").status == 1
-    assert changed("undo", "player", "3").status == 0
+    assert changed("undo", "player", "@3").status == 0
     assert changed("get", "player", "volume").out == "2\n"
     assert changed("log", "player", "-n", "1").out.endswith("(kept undo)\n")
     assert changed("undo", "player", "--quiet").out == ""
@@ -64,7 +70,7 @@ def test_a_moment_is_compared_with_the_present_or_with_another(changed: Kept) ->
     assert changed("diff", "player", "@1", "@2").out == "~ volume: 1 → 2\n"
     assert changed("diff", "player", "@4").status == 0
     assert changed("diff", "player", "@1d").out.startswith("+ view.dark")
-    assert changed("diff", "player", "@99").status == 1
+    assert changed("diff", "player", "@99").status == 4
     for wrong in ("@", "@x", "@5w", "@2026-13-01"):
         done = changed("diff", "player", wrong)
         assert done.status == 2 and "is no moment" in done.err, wrong

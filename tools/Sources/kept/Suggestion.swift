@@ -9,6 +9,12 @@ enum Suggestion {
     return "has no value\(try similar(to: key, in: settings)); kept list shows the keys"
   }
 
+  /// `; did you mean …?`, or nothing, for a key without a value and without a declaration; nil for others.
+  static func unknown(_ key: String, in settings: Store) throws(StoreError) -> String? {
+    guard try settings.declaration(forKey: key) == nil, try settings.value(forKey: key) == nil else { return nil }
+    return try similar(to: key, in: settings)
+  }
+
   /// `; did you mean …?` for a key that is close to a known one, else nothing.
   static func similar(to key: String, in settings: Store) throws(StoreError) -> String {
     closest(to: key, among: try settings.keys() + settings.declarations().declarations.map(\.key.text))

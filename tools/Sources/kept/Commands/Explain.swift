@@ -30,7 +30,12 @@ struct Explain: ParsableCommand {
     } else {
       print(found, as: try settings.declaration(forKey: key)?.type)
     }
-    if found.value == nil { throw ExitStatus.absent }
+    if found.value == nil {
+      if let similar = try Suggestion.unknown(key, in: settings), !similar.isEmpty {
+        Failure.print("\(Excerpt.of(key)): has no value, and is not declared\(similar)")
+      }
+      throw ExitStatus.absent
+    }
   }
 
   private func print(_ found: Explanation, as type: DeclaredType?) {

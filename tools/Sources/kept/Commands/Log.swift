@@ -32,7 +32,8 @@ struct Log: ParsableCommand {
       json ? Output.standard.write(json: change.json) : Output.standard.write(line: change.line)
     }
     if history.changes.isEmpty {
-      Failure.print("no change is known after revision \(history.completeAfter)")
+      let similar = isPrefix ? "" : try Suggestion.unknown(word, in: settings) ?? ""
+      Failure.print("no change is known after revision \(history.completeAfter)\(similar)")
       throw ExitStatus.absent
     }
   }
@@ -42,24 +43,25 @@ struct Undo: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "undo",
     abstract: "Restores what one change has replaced, as a new change.",
-    usage: "kept undo STORE [REVISION] [--dry-run]",
+    usage: "kept undo STORE [REVISION] [--dry-run] [--no-layers]",
     discussion: """
       Without a revision, the newest in `kept log`. Nothing else is changed. If a key has changed since, nothing is \
       done, and the keys are listed (exit status 3). What undo has done can be undone, too.
       """)
 
   @OptionGroup var store: StoreOption
+  @OptionGroup var layers: LayerOptions
   @OptionGroup var changing: ChangeOptions
   @Argument(help: .hidden) var words: [String] = []
 
   func run() throws {
     let (location, rest) = try store.split(words)
     let word = try rest.expect(0...1, "at most one revision").first
-    let settings = try StoreAccess.open(location, toChange: changing)
+    let settings = try StoreAccess.open(location, layers.choice, toChange: changing)
     let history = try settings.history()
     let revision: Revision
     if let word {
-      guard let given = Revision(word) else {
+      guard let given = Revision(word.hasPrefix("@") ? word.dropFirst() : word[...]) else {
         throw ValidationError("\(Excerpt.of(word)) is no revision; kept log lists them")
       }
       revision = given
@@ -70,14 +72,28 @@ struct Undo: ParsableCommand {
       revision = newest
     }
     let changes = history.changes.reversed().filter { $0.revision == revision }
-    if changing.dryRun {
-      try Self.check(changes, of: revision, settings, history)
-    } else {
-      do throws(StoreError) { try settings.undo(revision: revision, tag: "kept undo") } catch {
-        throw error.code == .unsupported ? .refused(error.key, error.message) : error
+    do {
+      if changing.dryRun {
+        try Self.check(changes, of: revision, settings, history)
+      } else {
+        try settings.undo(revision: revision, tag: "kept undo")
       }
+    } catch let error as StoreError {
+      throw Self.refusal(error)
     }
     for change in changes { changing.report(change.undone.line) }
+  }
+
+  /// The error with what can be done here.
+  private static func refusal(_ error: StoreError) -> StoreError {
+    switch error.code {
+    case .unsupported: .refused(error.key, error.message)
+    case .locked:
+      StoreError(
+        .locked, key: error.key,
+        "\(error.message); --no-layers undoes the stored value, which programs ignore as long as it is locked")
+    default: error
+    }
   }
 
   /// Refuses what the library would refuse.

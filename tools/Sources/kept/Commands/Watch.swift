@@ -47,6 +47,9 @@ struct Watch: ParsableCommand {
     var signals = Signals.set([SIGINT, SIGTERM, SIGHUP])
     pthread_sigmask(SIG_BLOCK, &signals, nil)
     let settings = try StoreAccess.open(location, layers.choice)
+    if !isPrefix, !quiet, let similar = try Suggestion.unknown(word, in: settings), !similar.isEmpty {
+      Failure.print("\(Excerpt.of(word)): has no value yet, and is not declared\(similar)")
+    }
     let printer = ChangePrinter(json: json, quiet: quiet, command: command, count: count, reveal: reveal)
     let scope: Scope = isPrefix ? .prefix(ExactString(word)) : .key(try KeyName(word))
     let subscription = try settings.observe(scope, initial: initial) { printer.print($0) }
