@@ -89,3 +89,30 @@ def test_storing_a_locked_value_is_said_and_found(locked: str, declared: Kept) -
     undone = declared("undo", locked, "--no-layers")
     assert (undone.status, undone.err) == (0, "")
     assert declared("doctor", locked).status == 0
+
+
+def test_the_first_sentence_says_what_decides(declared: Kept, tmp_path: Path) -> None:
+    managed = tmp_path / "managed.json"
+    managed.write_text('{"values": {"title": "fixed"}, "locked": ["audio.volume"]}')
+    managed.chmod(0o600)
+    assert declared("set", "player", "title=x", "audio.volume=7", "audio.muted=true").status == 0
+
+    def sentence(key: str, *more: str) -> str:
+        return declared("explain", "player", key, *more).out.splitlines()[0]
+
+    files = ("--managed", str(managed))
+    locked = f"locked by the administrator's file {managed}"
+    assert sentence("title", *files) == f"{locked}, which sets it; ignored: user"
+    assert sentence("audio.volume", *files) == f"{locked}; the declared default applies; ignored: user"
+    assert sentence("audio.muted") == "the stored value applies"
+    assert sentence("audio.theme") == "nothing is stored, so the declared default applies"
+    assert sentence("tags") == "no layer has a value that applies"
+    arguments = ("--", "-audio.volume", "9")
+    assert sentence("audio.volume", *arguments) == "the argument -audio.volume sets it; hidden: user, declared"
+
+
+def test_the_stored_value_says_which_change_it_is_from(declared: Kept) -> None:
+    assert declared("set", "player", "audio.volume", "7").status == 0
+    revision, time = declared("log", "player").out.split()[:2]
+    row = declared("explain", "player", "audio.volume").out.splitlines()[3]
+    assert row.split(maxsplit=3) == ["→", "user", "7", f"revision {revision}, {time}, kept"]

@@ -120,3 +120,9 @@ def test_a_store_that_is_younger_than_the_moment_is_compared_from_its_first_know
     done = declared("diff", "player", "@1d")
     assert (done.status, done.out) == (1, "+ audio.volume: 7\n")
     assert declared("get", "player", "audio.volume", "--at", "@1d").status == 1
+
+
+def test_times_have_the_same_number_of_digits(changed: Kept) -> None:
+    times = [line.split()[1] for line in changed("log", "player").out.splitlines()]
+    times.append(changed("watch", "player", "volume", "--initial", "--timeout", "0").out.split()[0])
+    assert {len(time) for time in times} == {len("2026-11-24T10:00:00.000Z")}

@@ -75,3 +75,17 @@ def test_a_table_says_when_and_by_whom_a_value_was_stored(
     [row] = [row.split() for row in rows if row.startswith("audio.volume")]
     day = declared("log", "player").out.split()[1][:16]
     assert row[:6] == ["audio.volume", "integer", "7", "user", day, "kept"]
+
+
+@pytest.mark.parametrize("words", ["list player", "explain player audio.volume", "describe player", "stores"])
+def test_a_table_fits_a_narrow_terminal_and_keeps_keys_and_values(
+    words: str, declared: Kept, environment: dict[str, str]
+) -> None:
+    assert declared("set", "player", "audio.volume", "7").status == 0
+    shell = {"KEPT_COMMAND": "/bin/sh", "PLAIN": environment["KEPT_COMMAND"], "NO_COLOR": "1"}
+    line = ["-c", f'stty cols 60; "$PLAIN" {words}']
+    status, shown = on_terminal(environment | shell, line, [])
+    rows = shown.replace("\r\n", "\n").splitlines()
+    assert status == 0 and all(len(row) <= 60 for row in rows), shown
+    assert words != "list player" or rows[-1].split()[:4] == ["audio.volume", "integer", "7", "user"]
+    assert words == "stores" or "How loud" in shown or "…" in shown or "explain" in words

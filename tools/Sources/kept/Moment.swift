@@ -75,3 +75,12 @@ extension Contents {
     return contents
   }
 }
+
+extension Timestamp {
+  /// The time with three digits after the second, so that the columns of lines agree.
+  var milliseconds: String {
+    let parts = description.dropLast().split(separator: ".")
+    let digits = parts.count > 1 ? parts[1].prefix(3) : ""
+    return "\(parts[0]).\(digits)\(String(repeating: "0", count: 3 - digits.count))Z"
+  }
+}

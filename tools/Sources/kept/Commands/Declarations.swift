@@ -31,7 +31,8 @@ struct Describe: ParsableCommand {
     guard !list.declarations.isEmpty else {
       throw StoreError(.absent, key: prefix.isEmpty ? nil : prefix, "nothing is declared here; see kept declare")
     }
-    var table = Table(["KEY", "TYPE", "DEFAULT", "RULES", "SUMMARY"], flexible: 3)
+    var table = Table(
+      ["KEY", "TYPE", "DEFAULT", "RULES", "SUMMARY"], shrinking: [(3, 12), (4, 12), (2, 8), (3, 0), (0, 12)])
     for (key, declaration) in list.declarations {
       let fallback = declaration.defaultValue.map { value in
         declaration.isSecret && !reveal ? "(secret)" : ValueText.text(of: value, as: declaration.type)

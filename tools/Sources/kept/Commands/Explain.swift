@@ -28,7 +28,8 @@ struct Explain: ParsableCommand {
     if json {
       Output.standard.write(json: try text(of: found))
     } else {
-      print(found, as: try settings.declaration(forKey: key)?.type)
+      let change = try? settings.history(of: key).changes.first { $0.revision == found.revision }
+      print(found, as: try settings.declaration(forKey: key)?.type, change)
     }
     if found.value == nil {
       if let similar = try Suggestion.unknown(key, in: settings), !similar.isEmpty {
@@ -38,18 +39,60 @@ struct Explain: ParsableCommand {
     }
   }
 
-  private func print(_ found: Explanation, as type: DeclaredType?) {
-    Output.standard.write(line: Shown.line(found.reason).styled(.bold))
-    var table = Table(["", "LAYER", "VALUE", "", "FROM"], flexible: 2)
+  private func print(_ found: Explanation, as type: DeclaredType?, _ change: PastChange?) {
+    Output.standard.write(line: Shown.line(Self.sentence(found)).styled(.bold))
+    var table = Table(["", "LAYER", "VALUE", "", "FROM"], shrinking: [(4, 16), (2, 12), (4, 0)])
     for finding in found.layers {
       let value = finding.value.map { finding.isSecret && !reveal ? "(secret)" : ValueText.text(of: $0, as: type) }
       table.add([
         finding.outcome == .wins ? "→" : "", finding.layer.description, value ?? "–",
         finding.problem ?? (finding.outcome == .wins || finding.outcome == .silent ? "" : finding.outcome.rawValue),
-        finding.source ?? "",
+        finding.source ?? (finding.layer == .user ? Self.origin(found.revision, change) : ""),
       ])
     }
     table.print()
+  }
+
+  /// What decides, for a person.
+  private static func sentence(_ found: Explanation) -> String {
+    let winner = found.layers.first { $0.outcome == .wins }
+    var text = words(
+      for: winner, isStored: found.revision != nil)
+    if found.isLocked {
+      let file = found.layers.first { $0.layer == .managed }?.source
+      text =
+        "locked by the administrator's file\(file.map { " \($0)" } ?? "")"
+        + (winner?.layer == .managed ? ", which sets it" : "; \(text)")
+    }
+    for (outcome, what) in [
+      (Explanation.Outcome.ignored, "ignored"), (.skipped, "skipped, because it does not fit"), (.hidden, "hidden"),
+    ] {
+      let layers = found.layers.filter { $0.outcome == outcome }.map(\.layer.description).joined(separator: ", ")
+      if !layers.isEmpty { text += "; \(what): \(layers)" }
+    }
+    return text
+  }
+
+  private static func words(for winner: Explanation.LayerFinding?, isStored: Bool) -> String {
+    guard let winner else { return "no layer has a value that applies" }
+    let source = winner.source.map { " \($0)" } ?? ""
+    let why = isStored ? "" : "nothing is stored, so "
+    return switch winner.layer {
+    case .managed: "the administrator's file\(source) sets it"
+    case .arguments: "the argument\(source) sets it"
+    case .environment: "the variable\(source) sets it"
+    case .user: "the stored value applies"
+    case .system: "\(why)the default of the administrator's file\(source) applies"
+    case .registered: "\(why)the default in the program's code applies"
+    case .declared: "\(why)the declared default applies"
+    }
+  }
+
+  /// `revision 7, 2026-11-24T10:00:00.000Z, kept`, as far as it is known.
+  private static func origin(_ revision: Revision?, _ change: PastChange?) -> String {
+    guard let revision else { return "" }
+    let parts = ["revision \(revision)", change?.time.milliseconds, change?.tag]
+    return parts.compactMap { $0 }.joined(separator: ", ")
   }
 
   /// The explanation as JSON, to which --reveal adds the values of a secret.

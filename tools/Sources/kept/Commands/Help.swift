@@ -32,7 +32,7 @@ struct Help: ParsableCommand {
   static var names: [String] { KeptCommand.commands.map { $0._commandName } + ["topics"] + Guide.topics.map(\.name) }
 
   private func printTopics() {
-    var table = Table(["TOPIC", ""], flexible: 1)
+    var table = Table(["TOPIC", ""], shrinking: [(1, 12)])
     for topic in Guide.topics { table.add([topic.name, topic.summary]) }
     table.print()
   }

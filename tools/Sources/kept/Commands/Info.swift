@@ -26,7 +26,11 @@ struct Stores: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stores",
     abstract: "Lists the stores of the user.",
-    usage: "kept stores [--json]")
+    usage: "kept stores [--json]",
+    discussion: """
+      To remove a store, end the programs that have it open, copy it with `kept backup`, and remove the folder that \
+      `kept info` shows with rm -r.
+      """)
 
   @Flag(help: "Print JSON: an array of objects with store, folder and bytes.")
   var json = false
@@ -46,7 +50,7 @@ struct Stores: ParsableCommand {
       for store in stores { Output.standard.write(line: Shown.line(store.name)) }
       return
     }
-    var table = Table(["STORE", "SIZE", "FOLDER"], flexible: 2)
+    var table = Table(["STORE", "SIZE", "FOLDER"], shrinking: [(2, 12)])
     for store in stores { table.add([store.name, Bytes.shown(File.space(of: store.folder)), store.folder]) }
     table.print()
   }

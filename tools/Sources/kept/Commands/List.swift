@@ -46,7 +46,9 @@ struct List: ParsableCommand {
   }
 
   private func printTable(_ rows: [ListedKey]) {
-    var table = Table(["KEY", "TYPE", "VALUE", "LAYER", "CHANGED", "BY", "SUMMARY"], flexible: 6)
+    var table = Table(
+      ["KEY", "TYPE", "VALUE", "LAYER", "CHANGED", "BY", "SUMMARY"],
+      shrinking: [(6, 12), (5, 0), (4, 0), (6, 0), (2, 12), (1, 0), (0, 12)])
     for row in rows {
       table.add([
         row.key, row.type, Shown.cut(Shown.line(row.shownValue(reveal)), to: 40), row.layer?.description ?? "",

@@ -133,7 +133,8 @@ extension PastChange {
   fileprivate var line: String {
     let key = Shown.key(key).styled(.bold)
     let author = tag.map { " (\(Shown.line($0)))" } ?? ""
-    return "\("\(revision)".styled(.yellow)) \("\(time)".styled(.dim)) \(key): \(old.shown) → \(new.shown)\(author)"
+    return
+      "\("\(revision)".styled(.yellow)) \(time.milliseconds.styled(.dim)) \(key): \(old.shown) → \(new.shown)\(author)"
   }
 
   /// What undoing it changes.

@@ -107,7 +107,7 @@ private final class ChangePrinter: @unchecked Sendable {
   private func line(of change: Change, _ notice: Notice, _ isHidden: Bool) -> String {
     func shown(_ value: Value?) -> String { value.map { isHidden ? "(secret)" : Shown.json($0) } ?? "–" }
     let key = Shown.key(change.key.text).styled(.bold)
-    let time = "\(notice.time)".styled(.dim)
+    let time = notice.time.milliseconds.styled(.dim)
     if notice.origin == .initial { return "\(time) \(key): \(shown(change.new))" }
     let author = notice.tag.map { "\(Shown.line($0)), " } ?? ""
     return "\(time) \(key): \(shown(change.old)) → \(shown(change.new)) (\(author)\(notice.origin.words))"

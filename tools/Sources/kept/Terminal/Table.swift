@@ -1,32 +1,33 @@
-// A table for people: columns as wide as their contents, the last ones cut at the edge of the terminal.
+// A table for people: columns as wide as their contents, unless the terminal is narrower.
 
 struct Table {
   let titles: [String]
   private(set) var rows: [[String]] = []
-  /// The column that gets what is left of the line.
-  let flexible: Int
+  /// Which columns are cut on a narrow terminal, in this order, and to what width at least; none leaves them out.
+  private let steps: [(column: Int, least: Int)]
 
-  init(_ titles: [String], flexible: Int) { (self.titles, self.flexible) = (titles, flexible) }
+  init(_ titles: [String], shrinking steps: [(column: Int, least: Int)]) { (self.titles, self.steps) = (titles, steps) }
 
   mutating func add(_ row: [String]) { rows.append(row.map { Shown.line($0) }) }
 
   func print(to output: Output = .standard) {
-    let widths = titles.indices.map { column in
+    var widths = titles.indices.map { column in
       ([titles] + rows).reduce(0) { max($0, Shown.width($1[column])) }
     }
-    let others = widths.enumerated().reduce(0) { $0 + ($1.offset == flexible ? 0 : $1.element + 2) }
-    let room = output.isTerminal ? max(12, output.width - others) : .max
-    output.write(line: line(titles, widths, room).styled(.bold))
-    for row in rows { output.write(line: line(row, widths, room)) }
+    for (column, least) in steps where output.isTerminal {
+      // The last column has nothing between it and the edge.
+      let excess = widths.reduce(-2) { $0 + ($1 > 0 ? $1 + 2 : 0) } - output.width
+      if excess > 0 { widths[column] = max(min(least, widths[column]), widths[column] - excess) }
+    }
+    output.write(line: line(titles, widths).styled(.bold))
+    for row in rows { output.write(line: line(row, widths)) }
   }
 
-  private func line(_ row: [String], _ widths: [Int], _ room: Int) -> String {
+  private func line(_ row: [String], _ widths: [Int]) -> String {
     var line = ""
-    for (column, text) in row.enumerated() {
-      let width = column == flexible ? min(widths[column], room) : widths[column]
+    for (text, width) in zip(row, widths) where width > 0 {
       let cut = Shown.cut(text, to: width)
-      line += cut
-      if column < row.count - 1 { line += String(repeating: " ", count: width - Shown.width(cut) + 2) }
+      line += cut + String(repeating: " ", count: width - Shown.width(cut) + 2)
     }
     while line.hasSuffix(" ") { line.removeLast() }
     return line
