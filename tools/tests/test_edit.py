@@ -41,3 +41,10 @@ def test_a_key_that_is_removed_from_the_text_is_reset(declared: Kept) -> None:
     assert declared("set", "player", "audio.volume=7", "title=x").status == 0
     assert declared("edit", "player", "audio.", "--yes", more={"EDITOR": "sed -i '/\"audio.volume\": 7/d'"}).status == 0
     assert declared("get", "player", "audio.volume", "title").out == "50\nx\n"
+
+
+def test_a_dry_run_leaves_no_text_behind(declared: Kept, tmp_path: Path) -> None:
+    assert declared("set", "player", "title", "old").status == 0
+    done = declared("edit", "player", "--dry-run", more={"EDITOR": "sed -i s/old/new/"})
+    assert (done.status, done.out, done.err) == (0, '~ title: "old" → "new"\n', "")
+    assert not list(tmp_path.glob("kept-*"))

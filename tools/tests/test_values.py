@@ -117,3 +117,11 @@ def test_a_secret_is_shown_only_when_asked_for(declared: Kept) -> None:
     ]
     assert all("hunter2" not in done.out + done.err for done in outputs)
     assert declared("get", "player", "token", "--reveal").out == "hunter2\n"
+
+
+def test_a_fraction_is_answered_with_the_whole_numbers_beside_it(declared: Kept) -> None:
+    done = declared("set", "player", "audio.volume", "70.5")
+    assert (done.status, 'takes a whole number, and "70.5" is none; give 70 or 71' in done.err) == (3, True)
+    assert declared("set", "player", "audio.volume", "70.0").status == 0
+    assert "the first word" in declared("set", "audio.volume", "70").err
+    assert 'did you mean "list"?' in declared("lsit", "player").err

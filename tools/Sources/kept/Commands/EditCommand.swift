@@ -41,7 +41,7 @@ struct EditCommand: ParsableCommand {
         Output.standard.flush()
         if asks, try !Question.ask("commit this?", "; see --yes") { return giveUp(file) }
         try commit(changes, document, to: settings, at: location)
-        return writing.changing.dryRun ? giveUp(file) : file.remove()
+        return file.remove()
       } catch let error as StoreError {
         Failure.print(error)
         guard try Question.ask("edit again?") else {

@@ -52,7 +52,9 @@ struct SetValues: ParsableCommand {
     }
     return try words.map { word in
       guard let sign = word.firstIndex(of: "=") else {
-        throw ValidationError("expected KEY VALUE or KEY=VALUE, and \(Excerpt.of(word)) has no =")
+        throw ValidationError(
+          "expected KEY VALUE or KEY=VALUE after the store, which is the first word unless --store or KEPT_STORE names "
+            + "it, and \(Excerpt.of(word)) has no =")
       }
       return (String(word[..<sign]), try input(String(word[word.index(after: sign)...])))
     }

@@ -41,7 +41,10 @@ enum ValueText {
       let form = "{\"$binary\":{\"base64\":\(Value.string(text).json),\"subType\":\"00\"}}"
       if let value = (try? Value(json: form)) ?? (try? Value(json: text)), value.kind == .bytes { return value }
       throw unfit(text, key, "bytes", "base64")
-    case .integer: return try number(text, key, "an integer", "a number such as 70")
+    case .integer:
+      let value = try number(text, key, "an integer", "a number such as 70")
+      guard case .double(let double) = value, double.rounded() != double else { return value }
+      throw unfit(text, key, "a whole number", whole(double))
     case .number: return try number(text, key, "a number", "one such as 0.5")
     case .array, .object: return try json(text, key: key)
     }
@@ -74,6 +77,13 @@ enum ValueText {
     case .some(let value) where [.int, .uint, .double].contains(value.kind): return value
     default: throw unfit(text, key, kind, example)
     }
+  }
+
+  /// The whole numbers beside one that is none.
+  private static func whole(_ double: Double) -> String {
+    let (below, above) = (Int64(exactly: double.rounded(.down)), Int64(exactly: double.rounded(.up)))
+    guard let below, let above else { return "a number such as 70" }
+    return "\(below) or \(above)"
   }
 
   private static func unfit(_ text: String, _ key: String, _ kind: String, _ example: String) -> StoreError {
