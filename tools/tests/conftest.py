@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,6 +64,12 @@ def environment(tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def kept(environment: dict[str, str]) -> Kept:
     return runner(environment)
+
+
+def status_of(process: subprocess.Popen[Any]) -> int:
+    """The exit status of a process that ends; its pipes are closed."""
+    with process:
+        return process.wait(60)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Kept, plant
+from conftest import Kept, plant, status_of
 
 
 def test_a_sound_store_is_well(declared: Kept) -> None:
@@ -183,4 +183,4 @@ def test_the_process_that_has_it_open_is_named(kept: Kept, environment: dict[str
     assert f"kept ({watching.pid})" in kept("info", str(store)).out
     assert json.loads(kept("info", str(store), "--json").out)["processes"] == [{"name": "kept", "pid": watching.pid}]
     watching.terminate()
-    assert watching.wait(60) == 0
+    assert status_of(watching) == 0

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Kept, environment_in, on_terminal, runner
+from conftest import Kept, environment_in, on_terminal, runner, status_of
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def test_a_slow_reader_gets_everything(blocks: bool, environment: dict[str, str]
     lines = 0
     while part := os.read(listing.stdout.fileno(), 1000):
         lines += part.count(b"\n")
-    assert (listing.wait(60), lines) == (0, 100_000)
+    assert (status_of(listing), lines) == (0, 100_000)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -127,9 +127,9 @@ def test_a_signal_ends_an_input_before_anything_is_changed(
     # More than a pipe holds, so that the command has begun to read.
     os.write(reading.stdin.fileno(), b'{"set":"a","value":7}\n' * 20_000)
     reading.send_signal(number)
-    assert reading.wait(60) == -number
-    assert kept("get", "player", "a").out == "1\n"
     assert reading.stderr and reading.stderr.read() == b""
+    assert status_of(reading) == -number
+    assert kept("get", "player", "a").out == "1\n"
 
 
 def test_an_editor_decides_what_ctrl_c_means(kept: Kept, home: Path) -> None:
@@ -177,8 +177,8 @@ def test_watch_ends_at_the_next_change_when_its_reader_has_left(
     assert watching.stdout and watching.stdout.readline().endswith(b"a: 1\n")
     watching.stdout.close()
     assert kept("set", "player", "a", "2").status == 0
-    assert watching.wait(60) == 141
     assert watching.stderr and watching.stderr.read() == b""
+    assert status_of(watching) == 141
 
 
 def test_the_first_of_100_000_keys_is_there_at_once(environment: dict[str, str], home: Path) -> None:

@@ -10,7 +10,7 @@ from typing import IO
 
 import pytest
 
-from conftest import Kept
+from conftest import Kept, status_of
 
 
 def line_of(watching: subprocess.Popen[str]) -> str:
@@ -81,7 +81,7 @@ def test_initial_values_are_printed_first_and_are_no_changes(kept: Kept, environ
     assert kept("set", "player", "a.y=5", "a.x=6").status == 0
     changes = [json.loads(line_of(watching)) for _ in range(2)]
     assert {change["key"]: (change["old"], change["new"]) for change in changes} == {"a.x": (1, 6), "a.y": (2, 5)}
-    assert watching.wait(60) == 0
+    assert status_of(watching) == 0
 
 
 def test_a_command_gets_what_has_changed_and_an_absent_value_has_no_variable(
@@ -100,7 +100,7 @@ def test_a_command_gets_what_has_changed_and_an_absent_value_has_no_variable(
     assert kept("set", "player", "a", '{"b":[1]}').status == 0
     assert line_of(watching)
     assert kept("reset", "player", "a").status == 0
-    assert watching.wait(60) == 0
+    assert status_of(watching) == 0
     assert (tmp_path / "log").read_text().splitlines() == [
         "a 1 initial none 1",
         'a 2 another process 1 {"b":[1]}',
@@ -115,4 +115,4 @@ def test_a_line_for_people_has_time_both_values_and_who(kept: Kept, environment:
     assert line_of(watching).endswith("Z a: 1\n")
     assert kept("set", "player", "b", '"x"').status == 0
     assert line_of(watching).endswith('Z b: – → "x" (kept, another process)\n')
-    assert watching.wait(60) == 0
+    assert status_of(watching) == 0
