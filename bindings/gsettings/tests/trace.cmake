@@ -29,8 +29,8 @@ function(trace backend)
 endfunction()
 trace(kept)
 
-# dconf sometimes reads a setting as it was just before, while its service is writing. Any other difference is there each
-# time.
+# dconf sometimes reads a setting as it was just before, while its service is writing. Any other difference is there
+# each time.
 foreach(attempt RANGE 1 5)
   file(REMOVE_RECURSE ${FOLDER}/config-dconf ${FOLDER}/dconf)
   trace(dconf dbus-run-session --)

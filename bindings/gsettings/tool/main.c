@@ -251,7 +251,7 @@ int main(int count, char **arguments) {
     { "dry-run", 'd', 0, G_OPTION_ARG_NONE, &options.is_dry, "Show what would change, and change nothing", NULL },
     { "locks", 0, 0, G_OPTION_ARG_FILENAME, &options.locks, "For layer: a file of locks, one path a line", "FILE" },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.words, NULL, NULL },
-    { NULL },
+    G_OPTION_ENTRY_NULL,
   };
   GOptionContext *context = g_option_context_new("COMMAND [FILE]");
   g_option_context_set_summary(context,
