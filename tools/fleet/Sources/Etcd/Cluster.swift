@@ -1,0 +1,72 @@
+// The members of one etcd, and a session with one of them.
+
+internal import GRPCCore
+internal import GRPCNIOTransportHTTP2Posix
+
+package struct Cluster: Sendable {
+  package let endpoints: [Endpoint]
+  package let tls: TLSFiles
+  package let login: Login?
+  /// How long one call may take.
+  package let patience: Duration
+
+  package init(_ endpoints: [Endpoint], tls: TLSFiles, login: Login?, patience: Duration) {
+    (self.endpoints, self.tls, self.login, self.patience) = (endpoints, tls, login, patience)
+  }
+
+  /// Connects to one member while `body` runs.
+  package func withSession<Result: Sendable>(
+    _ endpoint: Endpoint, _ body: @Sendable (Session) async throws -> Result
+  ) async throws -> Result {
+    let client = GRPCClient(transport: try transport(endpoint))
+    let session = Session(endpoint, client, login, patience)
+    return try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try? await client.runConnections() }
+      // Not gracefully: a member that does not answer would be waited for.
+      defer { group.cancelAll() }
+      return try await body(session)
+    }
+  }
+
+  /// Connects to the first member that lets `prepare` succeed, and calls `body` with what that returned.
+  ///
+  /// Only `prepare` is repeated: it must change nothing.
+  package func withAnySession<Prepared: Sendable, Result: Sendable>(
+    _ prepare: @escaping @Sendable (Session) async throws -> Prepared,
+    _ body: @escaping @Sendable (Session, Prepared) async throws -> Result
+  ) async throws -> Result {
+    var last = EtcdError(.invalid, "no member of etcd is named")
+    for endpoint in endpoints {
+      let isPrepared = Flag()
+      do {
+        return try await withSession(endpoint) { session in
+          let prepared = try await prepare(session)
+          isPrepared.raise()
+          return try await body(session, prepared)
+        }
+      } catch let error as EtcdError where error.isOfOneMember && !isPrepared.isRaised {
+        last = error
+      }
+    }
+    throw last
+  }
+
+  private func transport(_ endpoint: Endpoint) throws -> HTTP2ClientTransport.Posix {
+    let target: any ResolvableTarget =
+      if endpoint.isIPv4 {
+        .ipv4(address: endpoint.host, port: endpoint.port)
+      } else if endpoint.isIPv6 {
+        .ipv6(address: endpoint.host, port: endpoint.port)
+      } else {
+        .dns(host: endpoint.host, port: endpoint.port)
+      }
+    return try HTTP2ClientTransport.Posix(
+      target: target,
+      transportSecurity: endpoint.isSecure ? try tls.security() : .plaintext,
+      config: .defaults { config in
+        // etcd closes the connection of clients that ask more often than every five seconds.
+        config.connection.keepalive = .init(time: .seconds(10), timeout: patience, allowWithoutCalls: false)
+        config.connection.maxIdleTime = nil
+      })
+  }
+}

@@ -1,0 +1,71 @@
+// TLS, and the user's name and password.
+
+internal import FoundationEssentials
+internal import Glibc
+internal import GRPCNIOTransportHTTP2Posix
+internal import NIOSSL
+
+/// The files of a TLS connection, in PEM.
+package struct TLSFiles: Sendable {
+  /// The authorities of etcd's certificates; nil for those of the system.
+  package var authority: String?
+  package var certificate: String?
+  package var key: String?
+
+  package init(authority: String? = nil, certificate: String? = nil, key: String? = nil) {
+    (self.authority, self.certificate, self.key) = (authority, certificate, key)
+  }
+
+  /// What the transport needs; the files are read anew for each connection, so a renewed certificate is used.
+  func security() throws(EtcdError) -> HTTP2ClientTransport.Posix.TransportSecurity {
+    var configuration = HTTP2ClientTransport.Posix.TransportSecurity.TLS.defaults
+    if let authority {
+      _ = try Self.certificates(authority)
+      configuration.trustRoots = .certificates([.file(path: authority, format: .pem)])
+    }
+    if let certificate, let key {
+      guard let own = try Self.certificates(certificate).first else {
+        throw EtcdError(.certificate, "\(certificate) has no certificate")
+      }
+      if own.notValidAfter < time(nil) {
+        let end = Date(timeIntervalSince1970: TimeInterval(own.notValidAfter)).ISO8601Format()
+        throw EtcdError(.certificate, "the certificate in \(certificate) expired at \(end); renew it")
+      }
+      guard (try? NIOSSLPrivateKey(file: key, format: .pem)) != nil else {
+        throw EtcdError(.certificate, "\(key) cannot be read as a private key in PEM")
+      }
+      configuration.certificateChain = [.file(path: certificate, format: .pem)]
+      configuration.privateKey = .file(path: key, format: .pem)
+    }
+    return .tls(configuration)
+  }
+
+  private static func certificates(_ path: String) throws(EtcdError) -> [NIOSSLCertificate] {
+    do { return try NIOSSLCertificate.fromPEMFile(path) } catch {
+      throw EtcdError(.certificate, "\(path) cannot be read as certificates in PEM")
+    }
+  }
+}
+
+/// A user of etcd.
+///
+/// The password is read anew for each login.
+package struct Login: Sendable {
+  package let user: String
+  let passwordFile: String
+
+  package init(user: String, passwordFile: String) { (self.user, self.passwordFile) = (user, passwordFile) }
+
+  func password() throws(EtcdError) -> String {
+    let file = URL(filePath: passwordFile).resolvingSymlinksInPath().path
+    guard let bytes = FileManager.default.contents(atPath: file),
+      let attributes = try? FileManager.default.attributesOfItem(atPath: file),
+      let mode = attributes[.posixPermissions] as? Int, var text = String(validating: bytes, as: UTF8.self)
+    else { throw EtcdError(.wrongPassword, "the password file \(passwordFile) cannot be read") }
+    guard mode & 0o007 == 0 else {
+      throw EtcdError(.wrongPassword, "the password file \(passwordFile) is open to all users; chmod o= it")
+    }
+    if text.hasSuffix("\n") { text.removeLast() }
+    return text
+  }
+}

@@ -1,0 +1,145 @@
+// A connection to one member: reads, transactions and watches.
+
+package import struct FoundationEssentials.Data
+internal import GRPCCore
+internal import GRPCNIOTransportHTTP2Posix
+internal import SwiftProtobuf
+internal import Synchronization
+
+/// A connection to one member.
+///
+/// What is known of the keys is valid for one session: the next one reads them again.
+package final class Session: Sendable {
+  package let endpoint: Endpoint
+  let client: GRPCClient<HTTP2ClientTransport.Posix>
+  let user: Login?
+  let patience: Duration
+  private let token = Mutex(Token.unknown)
+
+  private enum Token {
+    case unknown
+    /// There is no user, or etcd asks for none.
+    case none
+    case text(String)
+  }
+
+  init(_ endpoint: Endpoint, _ client: GRPCClient<HTTP2ClientTransport.Posix>, _ user: Login?, _ patience: Duration) {
+    (self.endpoint, self.client, self.user, self.patience) = (endpoint, client, user, patience)
+  }
+
+  /// Reads ranges at one revision, in the order of the ranges.
+  ///
+  /// - Parameters:
+  ///   - revision: a revision of the past that this member has, such as that of an event; nil for the present, which a
+  ///     majority of the members confirms.
+  package func read(
+    _ ranges: [KeyRange], at revision: Int64? = nil, keysOnly: Bool = false
+  ) async throws(EtcdError) -> Reading {
+    let request = Etcdserverpb_TxnRequest.with {
+      $0.success = ranges.map { range in
+        .with {
+          $0.requestRange = .with {
+            ($0.key, $0.rangeEnd) = (range.first, range.end)
+            $0.revision = revision ?? 0
+            $0.serializable = revision != nil
+            $0.keysOnly = keysOnly
+          }
+        }
+      }
+    }
+    let response = try await transaction(request)
+    return Reading(
+      cluster: response.header.clusterID, revision: revision ?? response.header.revision,
+      items: response.responses.flatMap { $0.responseRange.kvs.compactMap(Item.init) })
+  }
+
+  /// Changes keys together if none of those in `revisions` has changed since; returns the revision, or nil if one has.
+  ///
+  /// - Parameters:
+  ///   - revisions: the last revision of keys; 0 for a key that must not exist.
+  ///   - changes: values of keys; nil deletes.
+  package func change(
+    _ changes: [String: Data?], ifUnchanged revisions: [String: Int64] = [:]
+  ) async throws(EtcdError) -> Int64? {
+    let request = Etcdserverpb_TxnRequest.with {
+      $0.compare = revisions.map { key, revision in
+        .with {
+          ($0.key, $0.target, $0.result, $0.modRevision) = (Data(key.utf8), .mod, .equal, revision)
+        }
+      }
+      $0.success = changes.map { key, value in
+        .with {
+          if let value {
+            $0.requestPut = .with { ($0.key, $0.value) = (Data(key.utf8), value) }
+          } else {
+            $0.requestDeleteRange = .with { $0.key = Data(key.utf8) }
+          }
+        }
+      }
+    }
+    let response = try await transaction(request)
+    return response.succeeded ? response.header.revision : nil
+  }
+
+  private func transaction(_ request: Etcdserverpb_TxnRequest) async throws(EtcdError) -> Etcdserverpb_TxnResponse {
+    let kv = Etcdserverpb_KV.Client(wrapping: client)
+    return try await call { try await kv.txn(request, metadata: $0, options: $1) }
+  }
+
+  private func login() async throws(EtcdError) {
+    guard let user else { return token.withLock { $0 = .none } }
+    let auth = Etcdserverpb_Auth.Client(wrapping: client)
+    let password = try user.password()
+    do {
+      let response = try await auth.authenticate(
+        .with { ($0.name, $0.password) = (user.user, password) }, options: options)
+      token.withLock { $0 = .text(response.token) }
+    } catch let error as RPCError where error.message.contains("authentication is not enabled") {
+      token.withLock { $0 = .none }
+    } catch {
+      throw EtcdError(error, of: endpoint, user: user.user)
+    }
+  }
+
+  /// A call, repeated after a new login if the token has expired.
+  private func call<Response>(
+    _ body: (Metadata, CallOptions) async throws -> Response
+  ) async throws(EtcdError) -> Response {
+    if case .unknown = token.withLock({ $0 }) { try await login() }
+    do throws(EtcdError) { return try await once(body) } catch {
+      guard error.kind == .expiredToken, user != nil else { throw error }
+      try await login()
+      return try await once(body)
+    }
+  }
+
+  private func once<Response>(
+    _ body: (Metadata, CallOptions) async throws -> Response
+  ) async throws(EtcdError) -> Response {
+    do { return try await body(metadata, options) } catch {
+      throw EtcdError(error, of: endpoint, user: user?.user)
+    }
+  }
+
+  /// What a call carries; before the first read there is no token.
+  var metadata: Metadata {
+    if case .text(let text) = token.withLock({ $0 }) { ["token": "\(text)"] } else { [:] }
+  }
+
+  private var options: CallOptions {
+    var options = CallOptions.defaults
+    options.timeout = patience
+    options.maxResponseMessageBytes = Self.largestResponse
+    return options
+  }
+
+  /// Room for many documents of the largest size that etcd takes.
+  static let largestResponse = 1 << 30
+}
+
+/// A fact that becomes true once.
+final class Flag: Sendable {
+  private let value = Atomic(false)
+  var isRaised: Bool { value.load(ordering: .relaxed) }
+  func raise() { value.store(true, ordering: .relaxed) }
+}

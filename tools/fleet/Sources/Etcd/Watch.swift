@@ -1,0 +1,90 @@
+// Watching, without trusting the stream: its silence ends it.
+
+internal import GRPCCore
+internal import SwiftProtobuf
+internal import Synchronization
+
+package enum WatchOutput: Sendable {
+  /// Changes in the order of their revisions. One output may have several transactions.
+  case events([Event])
+  /// The member is alive. Its revision is not a place to resume: etcd 3.4 sends it out of step with events.
+  case alive
+}
+
+extension Session {
+  /// Calls `body` with each change of some keys from a revision on, until that throws or the watch ends.
+  ///
+  /// Always throws: `compacted` if the revision is gone, so that the keys must be read again, `denied`, or `unavailable`
+  /// if the stream ends or is silent.
+  /// - Parameter interval: how often the member has to prove that it is alive.
+  package func watch(
+    _ ranges: [KeyRange], from revision: Int64, interval: Duration,
+    _ body: @escaping @Sendable (WatchOutput) async throws -> Void
+  ) async throws {
+    let heard = LastSign()
+    let patience = patience
+    let watch = Etcdserverpb_Watch.Client(wrapping: client)
+    var options = CallOptions.defaults
+    options.maxResponseMessageBytes = Self.largestResponse
+    try await withThrowingTaskGroup(of: Void.self) { [metadata, options, endpoint, user] group in
+      group.addTask {
+        do {
+          try await watch.watch(metadata: metadata, options: options) { writer in
+            for range in ranges {
+              try await writer.write(
+                .with {
+                  $0.createRequest = .with {
+                    ($0.key, $0.rangeEnd, $0.startRevision) = (range.first, range.end, revision)
+                    $0.progressNotify = true
+                  }
+                })
+            }
+            while true {
+              try await Task.sleep(for: interval)
+              try await writer.write(.with { $0.progressRequest = .init() })
+            }
+          } onResponse: { response in
+            for try await message in response.messages {
+              heard.note()
+              try Self.check(message, at: endpoint)
+              let events = message.events.compactMap(Event.init)
+              try await body(message.events.isEmpty ? .alive : .events(events))
+            }
+            throw EtcdError(.unavailable, "etcd at \(endpoint) has ended the watch")
+          }
+        } catch let error as EtcdError {
+          throw error
+        } catch let error as RPCError {
+          throw EtcdError(error, of: endpoint, user: user?.user)
+        }
+      }
+      group.addTask {
+        while true {
+          let deadline = heard.time + interval + patience
+          if deadline < .now { throw EtcdError(.unavailable, "etcd at \(endpoint) is silent") }
+          try await Task.sleep(until: deadline)
+        }
+      }
+      defer { group.cancelAll() }
+      try await group.next()
+    }
+  }
+
+  private static func check(_ message: Etcdserverpb_WatchResponse, at endpoint: Endpoint) throws(EtcdError) {
+    guard message.canceled else { return }
+    if message.compactRevision > 0 {
+      throw EtcdError(.compacted, "etcd at \(endpoint) has compacted the revision that the watch begins with")
+    }
+    let reason = message.cancelReason
+    // etcd 3.4 says so for an expired token, too.
+    let isDenied = reason.contains("permission denied")
+    throw EtcdError(isDenied ? .denied : .unavailable, "etcd at \(endpoint) has cancelled the watch: \(reason)")
+  }
+}
+
+/// When a member was last heard of.
+private final class LastSign: Sendable {
+  private let last = Mutex(ContinuousClock.now)
+  var time: ContinuousClock.Instant { last.withLock { $0 } }
+  func note() { last.withLock { $0 = .now } }
+}

@@ -1,0 +1,81 @@
+// Files that are there as a whole or not at all.
+
+package import FoundationEssentials
+internal import Glibc
+package import Kept
+
+package enum AtomicFile {
+  /// Replaces a file, by way of a file beside it; with mode 0644, and owned by this process's user.
+  ///
+  /// - Parameter durable: whether it survives power loss when this returns.
+  package static func write(_ bytes: Data, to path: String, durable: Bool = false) throws(StoreError) {
+    let (folder, name) = split(path)
+    // One process writes here, so one that was killed leaves at most this file, and the next one replaces it.
+    let draft = "\(folder)/.\(name).new"
+    unlink(draft)
+    let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw .system("make \(draft)", errno) }
+    var failure = writeAll(bytes, to: file) ? nil : errno
+    if failure == nil, fchmod(file, 0o644) != 0 || durable && fsync(file) != 0 { failure = errno }
+    if close(file) != 0, failure == nil { failure = errno }
+    if failure == nil, rename(draft, path) != 0 { failure = errno }
+    if let failure {
+      unlink(draft)
+      throw .system("write \(path)", failure)
+    }
+    if durable { try syncFolder(of: path) }
+  }
+
+  /// Removes a file for good; it may be absent.
+  package static func remove(_ path: String) throws(StoreError) {
+    guard unlink(path) == 0 || errno == ENOENT else { throw .system("remove \(path)", errno) }
+    try syncFolder(of: path)
+  }
+
+  /// Whether a file has these bytes, and the mode and the owner that it is written with.
+  package static func has(_ bytes: Data, at path: String) -> Bool {
+    // Of a symbolic link these are its own.
+    guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+      attributes[.type] as? FileAttributeType == .typeRegular, attributes[.posixPermissions] as? Int == 0o644,
+      attributes[.ownerAccountID] as? Int == Int(geteuid())
+    else { return false }
+    return FileManager.default.contents(atPath: path) == bytes
+  }
+
+  private static func split(_ path: String) -> (folder: String, name: String) {
+    guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+    return (String(path[..<slash]), String(path[path.index(after: slash)...]))
+  }
+
+  private static func writeAll(_ bytes: Data, to file: Int32) -> Bool {
+    bytes.withUnsafeBytes { bytes in
+      var done = 0
+      while done < bytes.count {
+        let count = Glibc.write(file, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+        if count >= 0 { done += count } else if errno != EINTR { return false }
+      }
+      return true
+    }
+  }
+
+  private static func syncFolder(of path: String) throws(StoreError) {
+    let folder = split(path).folder
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .system("open \(folder)", errno) }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw .system("sync \(folder)", errno) }
+  }
+}
+
+extension StoreError {
+  /// A call of the operating system that failed.
+  static func system(_ what: String, _ number: Int32) -> StoreError {
+    let code: Code =
+      switch number {
+      case ENOSPC, EDQUOT: .noSpace
+      case EACCES, EPERM, EROFS: .denied
+      default: .unavailable
+      }
+    return StoreError(code, "cannot \(what): \(String(cString: strerror(number)))")
+  }
+}

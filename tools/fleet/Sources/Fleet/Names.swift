@@ -1,0 +1,63 @@
+// Where a fleet's documents are in etcd, and who reads them.
+
+package import Etcd
+package import Kept
+
+/// What an administrator publishes for the programs of one identifier.
+package enum DocumentName: String, Sendable, CaseIterable {
+  case managed, system, declarations
+
+  /// The documents that become files.
+  package static let layers: [DocumentName] = [.managed, .system]
+}
+
+/// The settings of one identifier under one prefix.
+package struct Place: Sendable, Hashable {
+  package let prefix: String
+  package let identifier: String
+
+  package init(_ prefix: String, _ identifier: String) { (self.prefix, self.identifier) = (prefix, identifier) }
+
+  package func key(_ document: DocumentName) -> String { "\(prefix)/\(identifier)/\(document.rawValue)" }
+
+  /// The prefix of the keys of all reports.
+  package var reports: String { "\(prefix)/\(identifier)/status/" }
+
+  package func report(of host: String) -> String { reports + host }
+
+  package var documents: [KeyRange] { DocumentName.allCases.map { .key(key($0)) } }
+}
+
+/// The identifier, and the prefixes that a group of machines follows: a later one wins.
+package struct Group: Sendable, Hashable {
+  package let identifier: String
+  package let prefixes: [String]
+
+  /// Throws `invalid` for what cannot be a part of a key, or of the name of a file.
+  package init(_ identifier: String, prefixes: [String]) throws(StoreError) {
+    // As a store's; to ask for its folder takes a home, which a service of the system does not have.
+    let isPlain = identifier.utf8.allSatisfy { byte in
+      switch Unicode.Scalar(byte) {
+      case "a"..."z", "A"..."Z", "0"..."9", ".", "-", "_": true
+      default: false
+      }
+    }
+    guard isPlain, !identifier.isEmpty, !identifier.hasPrefix("."), identifier.utf8.count <= 200 else {
+      throw StoreError(.invalid, "\"\(identifier)\" is no identifier of a store; give one such as com.example.player")
+    }
+    self.identifier = identifier
+    self.prefixes = prefixes.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+    guard !prefixes.isEmpty, self.prefixes.allSatisfy({ !$0.isEmpty }) else {
+      throw StoreError(.invalid, "a prefix is the first part of keys in etcd, such as /kept, and not empty")
+    }
+    guard Set(self.prefixes).count == prefixes.count, prefixes.count <= Self.mostPrefixes else {
+      throw StoreError(.invalid, "a prefix is given twice, or more than \(Self.mostPrefixes) are; give each once")
+    }
+  }
+
+  /// Within etcd's limit of 128 operations in a transaction, three for each prefix.
+  package static let mostPrefixes = 32
+
+  package var places: [Place] { prefixes.map { Place($0, identifier) } }
+  package var documents: [KeyRange] { places.flatMap(\.documents) }
+}

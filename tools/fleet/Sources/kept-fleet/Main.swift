@@ -1,0 +1,73 @@
+// Starts a command, and ends with the exit status that docs/fleet.md promises.
+
+import ArgumentParser
+import Etcd
+import Glibc
+import Kept
+
+@main
+struct KeptFleet: AsyncParsableCommand {
+  static let version = "0.1.0"
+  static let configuration = CommandConfiguration(
+    commandName: "kept-fleet",
+    abstract: "Brings an administrator's settings to many machines, through etcd.",
+    discussion: """
+      On each machine, `kept-fleet follow` keeps the files of two layers as they are in etcd. `kept-fleet publish` puts \
+      them there, and `kept-fleet status` shows which machines have them.
+      """,
+    version: "kept-fleet \(version)",
+    subcommands: [Follow.self, Publish.self, Status.self])
+
+  static func main() async {
+    signal(SIGPIPE, SIG_IGN)
+    do {
+      var command = try parseAsRoot()
+      if var asynchronous = command as? any AsyncParsableCommand {
+        try await asynchronous.run()
+      } else {
+        try command.run()
+      }
+      Glibc.exit(ExitStatus.done.rawValue)
+    } catch let status as ExitStatus {
+      Glibc.exit(status.rawValue)
+    } catch let error as StoreError {
+      end(error.description, ExitStatus(error.code))
+    } catch let error as EtcdError {
+      end(error.message, error.kind == .tooLarge ? .refused : .unavailable)
+    } catch {
+      guard exitCode(for: error) != .success else {
+        print(fullMessage(for: error))
+        Glibc.exit(ExitStatus.done.rawValue)
+      }
+      end("\(message(for: error)); see kept-fleet --help", .usage)
+    }
+  }
+
+  private static func end(_ message: String, _ status: ExitStatus) -> Never {
+    complain(message)
+    Glibc.exit(status.rawValue)
+  }
+
+  /// Prints a sentence on standard error.
+  static func complain(_ message: String) {
+    // If this fails, there is no other place to report it.
+    _ = "kept-fleet: \(message)\n".utf8.withContiguousStorageIfAvailable { write(2, $0.baseAddress, $0.count) }
+  }
+}
+
+enum ExitStatus: Int32, Error {
+  case done = 0
+  /// A machine is behind, is silent, or has refused a document; for a dry run, would refuse it.
+  case attention = 1
+  case usage = 2
+  /// The documents are wrong, or another administrator was faster.
+  case refused = 3
+  case unavailable = 4
+
+  init(_ code: StoreError.Code) {
+    switch code {
+    case .corrupt, .unavailable, .denied, .noSpace, .busy, .failed, .unsupported, .closed, .forked: self = .unavailable
+    default: self = .refused
+    }
+  }
+}

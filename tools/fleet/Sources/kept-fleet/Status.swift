@@ -1,0 +1,137 @@
+import ArgumentParser
+import Etcd
+import Fleet
+import Foundation
+import Glibc
+import Kept
+
+struct Status: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Shows which machines have what is published.",
+    usage: "kept-fleet status IDENTIFIER --etcd URL... | kept-fleet status [IDENTIFIER] [--status-file FILE]",
+    discussion: """
+      With --etcd, all machines that have reported under a prefix; without, the `kept-fleet follow` of this machine. \
+      The exit status is 1 if a machine is behind, is silent, or has refused a document.
+      """)
+
+  @Argument(help: "The identifier of the store, such as com.example.player.") var identifier: String?
+  @OptionGroup var etcd: EtcdOptions
+  @OptionGroup var groups: GroupOptions
+  @Option(help: ArgumentHelp("The file of a local `kept-fleet follow --status-file`.", valueName: "file"))
+  var statusFile: String?
+  @Flag(help: "One JSON array, or one object for the local status.") var json = false
+
+  func validate() throws {
+    if etcd.etcd.isEmpty {
+      if identifier == nil, statusFile == nil {
+        throw ValidationError("name the identifier, with --etcd for all machines; or a --status-file")
+      }
+    } else {
+      if identifier == nil { throw ValidationError("name the identifier") }
+      if statusFile != nil { throw ValidationError("--status-file is of this machine, and does not go with --etcd") }
+      if groups.prefixes.count > 1 { throw ValidationError("the machines of one --prefix are shown") }
+    }
+  }
+
+  func run() async throws {
+    guard let identifier, !etcd.etcd.isEmpty else { return try showLocal() }
+    guard let place = try groups.group(identifier).places.last else { return }
+    let status = try await etcd.cluster().withAnySession({ try await FleetStatus($0, place) }, { $1 })
+    if json {
+      print(Value.array(status.machines.map(\.value)).json)
+    } else {
+      show(status)
+    }
+    if !status.machines.allSatisfy(\.isFine) { throw ExitStatus.attention }
+  }
+
+  private func show(_ status: FleetStatus) {
+    let published = DocumentName.allCases.map { "\($0.rawValue) \(status.published[$0]?.revision ?? 0)" }
+    print("published revisions: \(published.joined(separator: ", "))")
+    guard !status.machines.isEmpty else { return print("no machine has reported") }
+    var rows = [["HOST", "STATE", "AGE", "MANAGED", "SYSTEM", "BEHIND", "VERSION", "PROBLEM"]]
+    for machine in status.machines {
+      let report = machine.report
+      let problem = report.refusals.first.map { "\($0.document.rawValue): \($0.reason)" } ?? report.problems.first ?? ""
+      rows.append([
+        report.host, machine.isSilent ? "silent" : "connected", "\(machine.age) s",
+        "\(report.documents[.managed]?.revision ?? 0)", "\(report.documents[.system]?.revision ?? 0)",
+        "\(machine.behind)", report.version, problem,
+      ])
+    }
+    Terminal.printTable(rows)
+  }
+
+  // MARK: - This machine
+
+  private func showLocal() throws {
+    let path = statusFile ?? "/run/kept-fleet/\(identifier ?? "").json"
+    guard let bytes = FileManager.default.contents(atPath: path),
+      let value = try? Value(json: String(decoding: bytes, as: UTF8.self)), let process = value["process"]?.asInt64
+    else {
+      throw StoreError(.unavailable, "\(path) is not there; start kept-fleet follow with --status-file \(path)")
+    }
+    print(json ? value.json : text(value))
+    guard kill(pid_t(truncatingIfNeeded: process), 0) == 0 || errno == EPERM else {
+      throw StoreError(.unavailable, "the kept-fleet follow that wrote \(path) has ended; start it again")
+    }
+    guard value["connected"] == true else { throw ExitStatus.unavailable }
+    if value["behind"] == true || value["refused"] != nil || value["problems"] != nil { throw ExitStatus.attention }
+  }
+
+  private func text(_ value: Value) -> String {
+    func text(_ member: ExactString) -> String { value[member]?.asString ?? "–" }
+    var lines = [
+      "\(text("identifier")) on \(text("host")), kept-fleet \(text("version"))",
+      value["connected"] == true
+        ? "connected to \(text("etcd")) since \(text("since")), last heard of at \(text("heard"))"
+        : "not connected; last heard of at \(text("heard"))",
+    ]
+    for document in value["documents"]?.asDictionary ?? ValueDictionary() {
+      for source in document.value.asDictionary ?? ValueDictionary() {
+        let (applied, published) = (source.value["applied"]?.json ?? "0", source.value["published"]?.json)
+        lines.append(
+          "\(document.key.text) from \(source.key.text): revision \(applied)"
+            + (published.map { $0 == applied ? "" : ", published is \($0)" } ?? ""))
+      }
+    }
+    for refusal in value["refused"]?.asArray ?? [] {
+      lines.append(
+        "refused: \(refusal["document"]?.asString ?? "") from \(refusal["prefix"]?.asString ?? ""): "
+          + (refusal["reason"]?.asString ?? ""))
+    }
+    for problem in value["problems"]?.asArray ?? [] { lines.append("problem: \(problem.asString ?? "")") }
+    if let error = value["lastError"] {
+      lines.append("last error, at \(error["time"]?.asString ?? ""): \(error["message"]?.asString ?? "")")
+    }
+    return lines.map(Terminal.line).joined(separator: "\n")
+  }
+}
+
+enum Terminal {
+  /// A line without control characters, which keys, values and reports may have.
+  static func line(_ text: String) -> String {
+    var shown = ""
+    for scalar in text.unicodeScalars {
+      switch scalar.value {
+      case 0..<0x20, 0x7F..<0xA0, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069:
+        shown += "\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"
+      default: shown.unicodeScalars.append(scalar)
+      }
+    }
+    return shown
+  }
+
+  /// Prints rows in columns of equal width.
+  static func printTable(_ rows: [[String]]) {
+    let rows = rows.map { $0.map(line) }
+    for row in rows {
+      var text = ""
+      for (column, cell) in row.enumerated() {
+        let width = rows.map { $0[column].count }.max() ?? 0
+        text += column == row.count - 1 ? cell : cell.padding(toLength: width + 2, withPad: " ", startingAt: 0)
+      }
+      print(text)
+    }
+  }
+}

@@ -1,0 +1,301 @@
+"""Following: the files of a machine are what etcd has, and a document that is wrong changes nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import (
+    IDENTIFIER,
+    SCHEMA,
+    VOLUME_30,
+    VOLUME_40,
+    Etcd,
+    Machine,
+    StartMachine,
+    key,
+    program,
+    report,
+    run,
+    wait_for,
+    wait_for_refusal,
+)
+
+
+def test_a_document_becomes_a_file_and_goes_with_it(etcd: Etcd, machine: Machine) -> None:
+    etcd.put(key("managed"), VOLUME_30)
+    machine.wait_until(machine.managed, VOLUME_30)
+    status = machine.managed.stat()
+    assert (status.st_mode & 0o7777, status.st_uid) == (0o644, os.geteuid())
+    etcd.put(key("system"), '{"values": {"a": 1}}')
+    machine.wait_until(machine.system, '{"values": {"a": 1}}')
+    etcd.delete(key("managed"))
+    machine.wait_until(machine.managed, None)
+    assert machine.system.exists()
+
+
+def test_what_is_published_already_is_there_after_the_start(etcd: Etcd, start_machine: StartMachine) -> None:
+    etcd.put(key("managed"), VOLUME_30)
+    machine = start_machine(etcd)
+    assert machine.managed.read_text() == VOLUME_30
+
+
+@pytest.mark.parametrize(
+    ("document", "text", "word"),
+    [
+        ("managed", "{", "at byte"),
+        ("managed", '{"valeus": {}}', "valeus"),
+        ("managed", '{"values": {"audio.volume": null}}', "null"),
+        ("system", '{"locked": ["a"]}', "only the managed layer can lock"),
+        ("managed", '{"values": {"audio.volume": 101}}', "audio.volume"),
+        ("system", '{"values": {"audio.theme": "pink"}}', "audio.theme"),
+    ],
+)
+def test_a_wrong_document_is_refused_and_the_last_good_one_stays(
+    etcd: Etcd, machine: Machine, document: str, text: str, word: str
+) -> None:
+    etcd.put(key("declarations"), SCHEMA)
+    good = '{"values": {"audio.volume": 7}}'
+    etcd.put(key(document), good)
+    path = machine.folder / f"{document}.json"
+    machine.wait_until(path, good)
+    revision = etcd.revision(key(document))
+    etcd.put(key(document), text)
+    wait_for_refusal(etcd, document, word)
+    assert path.read_text() == good
+    reported = report(etcd)
+    assert (reported["host"], reported["documents"][document]["revision"]) == ("web1", revision)
+    # When it is mended, it goes on.
+    etcd.put(key(document), VOLUME_30)
+    machine.wait_until(path, VOLUME_30)
+    wait_for(lambda: "refused" not in report(etcd), "nothing is refused")
+
+
+def test_bytes_that_are_no_text_are_refused(etcd: Etcd, machine: Machine) -> None:
+    etcd.put(key("managed"), VOLUME_30)
+    machine.wait_until(machine.managed, VOLUME_30)
+    command = ["etcdctl", "--endpoints", etcd.urls[0], "put", key("managed")]
+    subprocess.run(command, input=b"\xff\xfe{}", check=True, env=os.environ | {"ETCDCTL_API": "3"}, capture_output=True)
+    wait_for_refusal(etcd, "managed", "UTF-8")
+    assert machine.managed.read_text() == VOLUME_30
+
+
+def test_wrong_declarations_hold_up_documents_until_they_are_mended(etcd: Etcd, machine: Machine) -> None:
+    etcd.put(key("managed"), VOLUME_30)
+    machine.wait_until(machine.managed, VOLUME_30)
+    etcd.put(key("declarations"), '{"properties": {"audio.volume": {"type": "volume"}}}')
+    wait_for_refusal(etcd, "declarations", "audio.volume")
+    etcd.put(key("managed"), VOLUME_40)
+    etcd.put(key("declarations"), SCHEMA)
+    machine.wait_until(machine.managed, VOLUME_40)
+
+
+def test_later_prefixes_win_and_locks_are_united(etcd: Etcd, start_machine: StartMachine) -> None:
+    machine = start_machine(etcd, "--prefix", "/all", "--prefix", "/kiosk")
+    etcd.put(key("managed", "/all"), '{"values": {"a": 1, "b": 1}, "locked": ["x"]}')
+    machine.wait_until(machine.managed, '{"values": {"a": 1, "b": 1}, "locked": ["x"]}')
+    etcd.put(key("managed", "/kiosk"), '{"values": {"b": 2}, "locked": ["y"], "lockedPrefixes": ["net."]}')
+    both = {"values": {"a": 1, "b": 2}, "locked": ["x", "y"], "lockedPrefixes": ["net."]}
+    wait_for(lambda: json.loads(machine.managed.read_text()) == both, "both documents are in the file")
+    # A wrong document of one prefix holds up the file, and is reported where it is.
+    etcd.put(key("managed", "/kiosk"), "[]")
+    wait_for_refusal(etcd, "managed", "array", prefix="/kiosk")
+    assert json.loads(machine.managed.read_text()) == both
+    assert "refused" not in report(etcd, prefix="/all")
+    etcd.delete(key("managed", "/kiosk"))
+    machine.wait_until(machine.managed, '{"values": {"a": 1, "b": 1}, "locked": ["x"]}')
+
+
+def test_nothing_is_written_when_nothing_has_changed(etcd: Etcd, machine: Machine) -> None:
+    etcd.put(key("managed"), VOLUME_30)
+    machine.wait_until(machine.managed, VOLUME_30)
+    before = machine.managed.stat()
+    # The same again, another key under the prefix, and a new start.
+    etcd.put(key("managed"), VOLUME_30)
+    etcd.put(key("other"), "1")
+    etcd.put(key("system"), "{}")
+    machine.wait_until(machine.system, "{}")
+    machine.kill()
+    machine.start()
+    machine.wait_until_connected()
+    after = machine.managed.stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+def test_the_file_of_an_administrator_stays_where_nothing_is_published(
+    etcd: Etcd, start_machine: StartMachine, tmp_path: Path
+) -> None:
+    (tmp_path / "web1").mkdir()
+    (tmp_path / "web1" / "managed.json").write_text(VOLUME_40)
+    machine = start_machine(etcd)
+    etcd.put(key("system"), "{}")
+    machine.wait_until(machine.system, "{}")
+    assert machine.managed.read_text() == VOLUME_40
+
+
+def test_a_document_that_changed_while_the_machine_was_dead_arrives(etcd: Etcd, machine: Machine) -> None:
+    etcd.put(key("managed"), VOLUME_30)
+    machine.wait_until(machine.managed, VOLUME_30)
+    machine.kill()
+    etcd.put(key("managed"), VOLUME_40)
+    etcd.compact()
+    machine.start()
+    machine.wait_until(machine.managed, VOLUME_40)
+    machine.kill()
+    etcd.delete(key("managed"))
+    machine.start()
+    machine.wait_until(machine.managed, None)
+
+
+def test_files_stay_while_etcd_is_away_and_follow_when_it_is_back(etcd: Etcd, machine: Machine) -> None:
+    etcd.put(key("managed"), VOLUME_30)
+    machine.wait_until(machine.managed, VOLUME_30)
+    etcd.kill()
+    wait_for(lambda: not machine.status()["connected"], "the loss is noticed")
+    assert machine.managed.read_text() == VOLUME_30
+    assert "cannot be reached" in machine.status()["lastError"]["message"]
+    etcd.start()
+    etcd.wait_until_ready()
+    etcd.put(key("managed"), VOLUME_40)
+    etcd.compact()
+    machine.wait_until(machine.managed, VOLUME_40)
+
+
+def test_a_member_that_is_silent_is_not_trusted(etcd: Etcd, machine: Machine) -> None:
+    etcd.members[0].send(signal.SIGSTOP)
+    wait_for(lambda: not machine.status()["connected"], "the silence is noticed")
+    etcd.members[0].send(signal.SIGCONT)
+    machine.wait_until_connected()
+    etcd.put(key("managed"), VOLUME_30)
+    machine.wait_until(machine.managed, VOLUME_30)
+
+
+def test_an_etcd_that_has_lost_everything_unlocks_nothing(etcd: Etcd, machine: Machine) -> None:
+    etcd.put("x", "1")
+    etcd.put(key("managed"), VOLUME_40)
+    machine.wait_until(machine.managed, VOLUME_40)
+    wait_for(lambda: report(etcd) != {}, "it has reported")
+    etcd.wipe()
+    etcd.start()
+    etcd.wait_until_ready()
+    machine.wait_until_connected()
+    wait_for(lambda: "publish the document again" in str(machine.status().get("problems")), "the loss is a problem")
+    # The revision of the new one grows beyond that of the old one, which proves nothing.
+    for number in range(10):
+        etcd.put("x", str(number))
+    machine.kill()
+    machine.start()
+    wait_for(lambda: "publish the document again" in str(machine.status().get("problems")), "the loss is a problem")
+    assert machine.managed.read_text() == VOLUME_40
+    etcd.put(key("managed"), VOLUME_30)
+    machine.wait_until(machine.managed, VOLUME_30)
+    wait_for(lambda: "problems" not in machine.status(), "the problem is over")
+    etcd.delete(key("managed"))
+    machine.wait_until(machine.managed, None)
+
+
+def test_a_program_hears_of_a_change(etcd: Etcd, machine: Machine, tmp_path: Path) -> None:
+    command = os.environ.get("KEPT_COMMAND")
+    if not command:
+        pytest.fail("KEPT_COMMAND must name the program kept, such as build/bin/kept")
+    environment = os.environ | {"XDG_CONFIG_HOME": str(tmp_path / "config"), "HOME": str(tmp_path)}
+    assert run([command, "set", IDENTIFIER, "audio.volume", "1"], environment=environment).status == 0
+    watching = subprocess.Popen(
+        [command, "watch", IDENTIFIER, "audio.volume", "--initial", "--json", "--managed", str(machine.managed)],
+        stdout=subprocess.PIPE,
+        env=environment,
+        text=True,
+    )
+    assert watching.stdout is not None
+    try:
+        assert json.loads(watching.stdout.readline())["new"] == 1
+        etcd.put(key("managed"), VOLUME_30)
+        change = json.loads(watching.stdout.readline())
+        assert (change["origin"], change["old"], change["new"]) == ("layer", 1, 30)
+    finally:
+        watching.kill()
+        watching.wait()
+
+
+def test_a_second_follower_into_the_same_folder_ends(machine: Machine) -> None:
+    second = run([program(), "follow", IDENTIFIER, "--folder", str(machine.folder), "--etcd", machine.etcd[0]])
+    assert second.status == 4
+    assert "another kept-fleet follows" in second.err
+
+
+def test_a_full_disk_is_a_problem_until_there_is_space(etcd: Etcd, start_machine: StartMachine, tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    if run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=755", "tmpfs", str(small)]).status != 0:
+        pytest.skip("a small disk needs root")
+    machine: Machine | None = None
+    try:
+        status = tmp_path / "status.json"
+        machine = start_machine(etcd, "--folder", str(small), "--status-file", str(status), wait=False)
+        etcd.put(key("managed"), VOLUME_30)
+        machine.wait_until(small / "managed.json", VOLUME_30)
+        filler = small / "filler"
+        with filler.open("wb", buffering=0) as file, pytest.raises(OSError, match="No space"):
+            while True:
+                file.write(bytes(1024))
+        large = json.dumps({"values": {"audio.volume": 1, "text": "x" * 9000}})
+        etcd.put(key("managed"), large)
+        wait_for(lambda: "No space" in str(json.loads(status.read_text()).get("problems")), "the disk is full")
+        assert (small / "managed.json").read_text() == VOLUME_30
+        filler.unlink()
+        machine.wait_until(small / "managed.json", large)
+    finally:
+        if machine is not None:
+            machine.kill()
+        run(["umount", str(small)])
+
+
+def test_systemd_is_told_of_the_start_the_life_and_the_end(etcd: Etcd, start_machine: StartMachine) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind("\0kept-fleet-test-" + str(os.getpid()))
+        manager.settimeout(60)
+        machine = start_machine(etcd, wait=False)
+        machine.kill()
+        machine.start({"NOTIFY_SOCKET": "@kept-fleet-test-" + str(os.getpid()), "WATCHDOG_USEC": "200000"})
+        heard: set[bytes] = set()
+        while not {b"READY=1", b"WATCHDOG=1"} <= heard:
+            heard.add(manager.recv(100))
+        assert machine.process is not None
+        machine.process.terminate()
+        while b"STOPPING=1" not in heard:
+            heard.add(manager.recv(100))
+        assert machine.process.wait(60) == 0
+
+
+def test_it_is_ready_without_etcd(start_machine: StartMachine, tmp_path: Path) -> None:
+    path = tmp_path / "notify"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(path))
+        manager.settimeout(60)
+        machine = start_machine(["http://127.0.0.1:1"], wait=False)
+        machine.kill()
+        machine.start({"NOTIFY_SOCKET": str(path)})
+        assert manager.recv(100) == b"READY=1"
+
+
+def test_metrics_are_there_for_prometheus(etcd: Etcd, start_machine: StartMachine, tmp_path: Path) -> None:
+    metrics = tmp_path / "kept.prom"
+    machine = start_machine(etcd, "--metrics-file", str(metrics))
+    etcd.put(key("managed"), VOLUME_30)
+    revision = etcd.revision(key("managed"))
+    label = f'identifier="{IDENTIFIER}"'
+    line = f'kept_fleet_applied_revision{{{label},prefix="/kept",document="managed"}} {revision}\n'
+    wait_for(lambda: line in metrics.read_text(), "the revision is there")
+    assert f"kept_fleet_connected{{{label}}} 1\n" in metrics.read_text()
+    etcd.kill()
+    wait_for(lambda: f"kept_fleet_connected{{{label}}} 0\n" in metrics.read_text(), "the loss is there")
+    if checker := shutil.which("promtool"):
+        assert run([checker, "check", "metrics"], metrics.read_text()).status == 0
+    machine.kill()
