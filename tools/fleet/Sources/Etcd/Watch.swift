@@ -14,7 +14,7 @@ package enum WatchOutput: Sendable {
 extension Session {
   /// Calls `body` with each change of some keys from a revision on, until that throws or the watch ends.
   ///
-  /// Always throws: `compacted` if the revision is gone, so that the keys must be read again, `denied`, or `unavailable`
+  /// Always throws: `compacted` if the revision is gone, so that the keys must be read again, `denied` or `unavailable`
   /// if the stream ends or is silent.
   /// - Parameter interval: how often the member has to prove that it is alive.
   package func watch(

@@ -12,8 +12,8 @@ struct KeptFleet: AsyncParsableCommand {
     commandName: "kept-fleet",
     abstract: "Brings an administrator's settings to many machines, through etcd.",
     discussion: """
-      On each machine, `kept-fleet follow` keeps the files of two layers as they are in etcd. `kept-fleet publish` puts \
-      them there, and `kept-fleet status` shows which machines have them.
+      On each machine, `kept-fleet follow` keeps the files of two layers as they are in etcd. `kept-fleet publish` \
+      puts them there, and `kept-fleet status` shows which machines have them.
       """,
     version: "kept-fleet \(version)",
     subcommands: [Follow.self, Publish.self, Status.self])
