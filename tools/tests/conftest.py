@@ -17,6 +17,10 @@ from typing import Any
 
 import pytest
 
+# A shell starts what runs in the background with SIGINT ignored, and every program inherits that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+
 
 @dataclass(frozen=True)
 class Done:
