@@ -16,7 +16,8 @@
 /* A GSettings object aborts when it is told of 256 keys at once. */
 enum { most_keys_at_once = 255 };
 
-/* `store` and `context` stay what they are from construction on; `lock` guards the others. */
+/* `store` and `context` stay what they are from construction on; `lock` guards the others. Without a store, everything
+ * is locked; see open_store_or_memory(). */
 typedef struct {
   GSettingsBackend parent;
   kept_store *store;
@@ -140,7 +141,7 @@ static GVariant *kept_read_user_value(GSettingsBackend *backend, const char *pat
 /* A path that ends with a slash is writable if a key that stood there would be. */
 static gboolean kept_get_writable(GSettingsBackend *backend, const char *path) {
   char *key = key_of_path(path);
-  if (key == NULL) return FALSE;
+  if (key == NULL || SELF(backend)->store == NULL) return g_free(key), FALSE;
   json_object *tree = explain(SELF(backend)->store, *key != 0 ? key : "."), *locked = NULL;
   gboolean is_writable = !json_object_object_get_ex(tree, "locked", &locked) || !json_object_get_boolean(locked);
   json_object_put(tree);
@@ -158,7 +159,7 @@ static GPermission *kept_get_permission(GSettingsBackend *backend, const char *p
 
 static gboolean check(GSettingsBackend *backend, kept_status status, const kept_error *error) {
   KeptSettingsBackend *self = SELF(backend);
-  if (status != KEPT_LOCKED) {
+  if (status != KEPT_LOCKED && self->store != NULL) {
     g_mutex_lock(&self->lock);
     gboolean is_new = status < 0 && self->reported != status;
     self->reported = status < 0 ? status : KEPT_OK;

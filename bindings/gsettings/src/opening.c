@@ -36,7 +36,7 @@ kept_status open_store(const char *tag, kept_store **store, kept_error *error) {
   return kept_open(location, &options, store, error);
 }
 
-/* What the administrator prescribes holds there too, as far as it can be read. */
+/* What the administrator prescribes holds there too. NULL if it cannot be read. */
 static kept_store *open_memory(const char *tag) {
   const char *location = store_location();
   char *managed = g_strdup_printf("/etc/kept/%s/managed.json", location);
@@ -44,7 +44,7 @@ static kept_store *open_memory(const char *tag) {
   gboolean has_standard = is_identifier(location);
   kept_options options = options_of(tag, has_standard ? managed : NULL, has_standard ? system : NULL);
   kept_store *store = NULL;
-  if (kept_open("memory:", &options, &store, NULL) < 0) kept_open("memory:", NULL, &store, NULL);
+  kept_open("memory:", &options, &store, NULL);
   g_free(managed), g_free(system);
   return store;
 }
@@ -57,7 +57,8 @@ kept_store *open_store_or_memory(void) {
   kept_status status = open_store(tag, &store, &error);
   if (status > 0) g_warning("%s", error.message);
   if (status >= 0) return store;
-  g_warning("The settings cannot be read: %s. This program uses defaults, and what it changes is lost when it ends",
-    error.message);
-  return open_memory(tag);
+  store = open_memory(tag);
+  g_warning("The settings cannot be read: %s. This program uses defaults, and %s", error.message,
+    store != NULL ? "what it changes is lost when it ends" : "cannot change them");
+  return store;
 }
