@@ -69,7 +69,7 @@ def through_dconf(run: Run, folder: Path, text: str) -> str:
 def test_what_dconf_has_is_the_same_in_kept_and_back_in_dconf(run: Run, tmp_path: Path) -> None:
     dump = through_dconf(run, tmp_path / "old", DUMP)
     imported = run("kept-gsettings", "import", input=dump)
-    assert (imported.returncode, imported.stdout) == (0, "9 settings, 0 differences\n")
+    assert (imported.returncode, imported.stdout) == (0, "0 of 9 settings differ\n")
     for schema, key, value in [
         ("org.gnome.desktop.sound", "theme-name", '"it\'s"'),
         ("org.gnome.desktop.interface", "color-scheme", "'prefer-dark'"),
@@ -89,8 +89,16 @@ def test_the_comparison_finds_what_has_changed_since(run: Run) -> None:
     compared = run("kept-gsettings", "compare", input=DUMP)
     assert (compared.returncode, compared.stdout) == (
         1,
-        "~ org.gnome.desktop.sound.event-sounds: false → true\n9 settings, 1 differences\n",
+        "~ org.gnome.desktop.sound.event-sounds: false → true\n1 of 9 settings differ\n",
     )
+
+
+def test_the_comparison_shows_no_secret(run: Run, environment: dict[str, str]) -> None:
+    with kept.open(f"{environment['XDG_CONFIG_HOME']}/kept/gsettings.kept") as settings:
+        settings.declare_json("org.example.token", '{"type":"string","secret":true}')
+        settings["org.example.token"] = "hunter2"
+    compared = run("kept-gsettings", "compare", input="[org/example]\ntoken='swordfish'\n")
+    assert (compared.returncode, compared.stdout) == (1, "~ org.example.token: (secret)\n1 of 1 settings differ\n")
 
 
 def test_a_dry_run_changes_nothing(run: Run, tmp_path: Path) -> None:

@@ -77,7 +77,17 @@ static int declare(kept_store *store, const Options *options, Schemas *schemas) 
  * import and compare
  * --------------------------------------------------------------------------------------------------------------- */
 
-/* Prints what the store has otherwise than the dump. */
+static gboolean is_secret(kept_store *store, const char *key) {
+  char *json = NULL;
+  if (kept_declaration_json(store, key, &json, NULL) != KEPT_OK) return FALSE;
+  json_object *declaration = tree_of_json(json), *word = NULL;
+  gboolean is_true = json_object_object_get_ex(declaration, "secret", &word) && json_object_get_boolean(word);
+  json_object_put(declaration);
+  kept_free(json);
+  return is_true;
+}
+
+/* Prints what the store has otherwise than the dump; values of secrets are not shown. */
 static int compare(kept_store *store, GPtrArray *dump) {
   guint differences = 0;
   for (guint i = 0; i < dump->len; i++) {
@@ -87,11 +97,12 @@ static int compare(kept_store *store, GPtrArray *dump) {
     kept_get_json(store, key, &stored, NULL);
     if (expected == NULL || g_strcmp0(expected, stored) != 0) {
       differences++;
-      g_print("~ %s: %s → %s\n", key, json, stored != NULL ? stored : "–");
+      if (is_secret(store, key)) g_print("~ %s: (secret)\n", key);
+      else g_print("~ %s: %s → %s\n", key, json, stored != NULL ? stored : "–");
     }
     kept_free(expected), kept_free(stored), g_free(json), g_free(key);
   }
-  g_print("%u settings, %u differences\n", dump->len, differences);
+  g_print("%u of %u settings differ\n", differences, dump->len);
   return differences == 0 ? done : differs;
 }
 
