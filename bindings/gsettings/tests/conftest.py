@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from sides import make_schemas
 
 ROOT = Path(__file__).parents[3]
 BUILD = Path(os.environ.get("KEPT_BUILD", ROOT / "build"))
@@ -21,3 +22,9 @@ def build() -> Path:
     if not (BUILD / "lib/gio/libgsettings-kept.so").exists():
         raise pytest.UsageError(f"{BUILD} has no module to test: run ninja there, or set KEPT_BUILD to another folder")
     return BUILD
+
+
+@pytest.fixture(scope="session")
+def schemas(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with the schemas that both backends are asked about."""
+    return make_schemas(tmp_path_factory.mktemp("data"))

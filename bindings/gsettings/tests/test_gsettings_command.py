@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import json
-import os
-import shutil
 import subprocess
 import time
 import xml.etree.ElementTree as xml
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from xml.sax.saxutils import escape
 
 import pytest
-
-INSTALLED = Path("/usr/share/glib-2.0/schemas")
-SECONDS = 60
+from sides import DEFAULTS, SECONDS, TYPES, Answer, Side, record_all, session, side_of
 
 # The values to set, by type; each key gets the first that differs from its default, beginning at another place.
 VALUES = {
@@ -54,13 +48,6 @@ VALUES = {
     "a{sv}": ["{'$d': <{'e': <2.5>}>, 'a': <1>, 'b': <['x']>, 'c': <uint32 7>}"],
     "a{us}": ["{1: 'a', 4294967295: 'b'}"],
 }
-DEFAULTS = {
-    **dict.fromkeys(["y", "n", "q", "x", "t", "h"], "0"),
-    **dict.fromkeys(["ay", "aay", "ao", "a{ss}", "a{sv}", "a{us}"], "[]"),
-    **{"o": "'/'", "g": "''", "v": "<0>", "mb": "nothing", "ms": "nothing"},
-    **{"(ii)": "(0, 0)", "(ssm(dd))": "('', '', nothing)", "{ss}": "{'', ''}"},
-}
-TYPES = "org.example.types"
 WRONG = ["[", "99999999999", "@ay []", "'no such nick'", "-1.5", "[1, 'a']", "@mi nothing"]
 MISTAKES = [
     ("get", "org.example.absent", "key"),
@@ -77,44 +64,6 @@ MISTAKES = [
     ("list-keys", "org.example.absent"),
     ("no-such-command",),
 ]
-SOUND = "org.gnome.desktop.sound"
-INTERFACE = "org.gnome.desktop.interface"
-ADMINISTERED_STEPS = [
-    ("set", SOUND, "theme-name", "'again'"),
-    ("set", SOUND, "input-feedback-sounds", "true"),
-    ("reset", SOUND, "theme-name"),
-    ("set", SOUND, "event-sounds", "true"),
-    ("get", SOUND, "event-sounds"),
-    ("reset", SOUND, "event-sounds"),
-    ("get", SOUND, "event-sounds"),
-    ("set", INTERFACE, "cursor-size", "30"),
-    ("get", INTERFACE, "cursor-size"),
-]
-
-
-@dataclass(frozen=True)
-class Answer:
-    status: int
-    output: str
-    errors: str
-
-
-@dataclass
-class Side:
-    """A backend, with the settings of a user who has changed nothing."""
-
-    environment: dict[str, str]
-    answers: dict[str, Answer] = field(default_factory=dict)
-
-    def run(self, *arguments: str) -> Answer:
-        run = subprocess.run(
-            ["gsettings", *arguments], env=self.environment, capture_output=True, text=True, timeout=SECONDS
-        )
-        return Answer(run.returncode, run.stdout, run.stderr)
-
-    def record(self, moment: str, *arguments: str) -> Answer:
-        answer = self.answers[f"{moment}: {' '.join(arguments)}"] = self.run(*arguments)
-        return answer
 
 
 @dataclass(frozen=True)
@@ -125,60 +74,6 @@ class Entry:
     key: str
     value: str
     default: str
-
-
-@pytest.fixture(scope="module")
-def schemas(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder with the schemas of gsettings-desktop-schemas, and with keys of the types that these do not use."""
-    data = tmp_path_factory.mktemp("data")
-    folder = data / "glib-2.0/schemas"
-    folder.mkdir(parents=True)
-    listed = subprocess.run(["dpkg", "-L", "gsettings-desktop-schemas"], capture_output=True, text=True, check=True)
-    for line in listed.stdout.splitlines():
-        file = Path(line)
-        if file.parent == INSTALLED and file.suffix in {".xml", ".override"}:
-            shutil.copy(file, folder)
-    keys = "".join(
-        f"<key name='key-{number}' type='{kind}'><default>{escape(value)}</default></key>"
-        for number, (kind, value) in enumerate(DEFAULTS.items())
-    )
-    schema = f"<schemalist><schema id='{TYPES}' path='/org/example/types/'>{keys}</schema></schemalist>"
-    (folder / f"{TYPES}.gschema.xml").write_text(schema)
-    subprocess.run(["glib-compile-schemas", "--strict", folder], check=True)
-    return data
-
-
-@contextmanager
-def session(schemas: Path, home: Path) -> Iterator[dict[str, str]]:
-    """The environment of a user on either backend, with a session bus for dconf's service."""
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(home),
-        "LC_ALL": "C.UTF-8",
-        "XDG_CONFIG_HOME": str(home / "config"),
-        "XDG_RUNTIME_DIR": str(home),
-    }
-    bus = subprocess.Popen(
-        ["dbus-daemon", "--session", "--nofork", "--print-address", f"--address=unix:path={home}/bus"],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    try:
-        assert bus.stdout is not None
-        address = bus.stdout.readline().strip()
-        assert address, "dbus-daemon gives no address"
-        yield environment | {"DBUS_SESSION_BUS_ADDRESS": address, "XDG_DATA_DIRS": str(schemas)}
-    finally:
-        bus.terminate()
-        bus.wait(SECONDS)
-        assert bus.stdout is not None
-        bus.stdout.close()
-
-
-def side_of(name: str, common: dict[str, str], build: Path) -> Side:
-    return Side(common | {"GSETTINGS_BACKEND": name, "GIO_EXTRA_MODULES": str(build / "lib/gio")})
 
 
 def declared_keys(schemas: Path) -> set[tuple[str, str]]:
@@ -222,6 +117,8 @@ class Monitor:
     last: Entry
     file: Path
     process: subprocess.Popen[bytes] = field(init=False)
+    #: How many lines it had printed before the first change that is compared.
+    begun: int = field(init=False)
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -244,14 +141,21 @@ class Monitor:
             time.sleep(0.005)
 
     def wait_until_it_hears(self) -> None:
-        """The command does not say when it has begun, so its first key is changed until it prints a line."""
+        """The command does not say when it has begun, so its first key is changed until it prints a line.
+
+        dconf tells of all keys of the schema if one was changed while the command began to listen.
+        """
         end = time.monotonic() + SECONDS
         for value in itertools.cycle((self.first.value, self.first.default)):
             self.side.run("set", self.schema, self.first.key, value)
             if self.lines():
                 break
             assert time.monotonic() < end, f"monitor {self.schema} prints nothing"
-        self.side.run("reset", self.schema, self.first.key)
+        for command in (("reset",), ("set", self.first.value), ("reset",)):
+            self.side.run(command[0], self.schema, self.first.key, *command[1:])
+        told = [f"{self.first.key}: {value}" for value in (self.first.value, self.first.default)]
+        self.wait(f"{told} at the end", lambda lines: lines[-2:] == told)
+        self.begun = len(self.lines())
 
     def wait_for_last(self, value: str) -> None:
         line = f"{self.last.key}: {value}"
@@ -268,7 +172,7 @@ class Monitor:
         self.side.run("reset", self.schema, self.last.key)
         if self.first == self.last:
             return self.lines()[-3:]
-        return list(itertools.dropwhile(lambda line: line.startswith(f"{self.first.key}:"), self.lines()))
+        return list(itertools.dropwhile(lambda line: line.startswith(f"{self.first.key}:"), self.lines()[self.begun :]))
 
 
 # ----------------------------------------------------------------------------------------------------------------
@@ -280,11 +184,6 @@ def all_schemas(side: Side) -> list[str]:
     fixed = side.record("fresh", "list-schemas").output.split()
     relocatable = side.record("fresh", "list-relocatable-schemas").output.split()
     return sorted(fixed) + [f"{schema}:/org/example/v1.{n}/50%/é/" for n, schema in enumerate(sorted(relocatable))]
-
-
-def record_all(side: Side, moment: str, commands: Iterable[tuple[str, ...]]) -> None:
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda command: side.record(moment, *command), commands))
 
 
 def entries_of(side: Side, schemas: list[str]) -> list[Entry]:
@@ -414,64 +313,3 @@ def test_wrong_values_are_refused(sides: tuple[Side, Side]) -> None:
     refused = [answer for command, answer in sides[1].answers.items() if command.startswith("wrong: set ")]
     refused = [answer for answer in refused if answer.status != 0 and answer.errors]
     assert len(refused) > 250
-
-
-def administer_dconf(folder: Path) -> dict[str, str]:
-    (folder / "files/locks").mkdir(parents=True)
-    (folder / "files/defaults").write_text(
-        "[org/gnome/desktop/sound]\nevent-sounds=false\ntheme-name='vendor'\n"
-        "[org/gnome/desktop/interface]\nclock-format='12h'\ncursor-size='no integer'\nfont-name='Vendor 9'\n"
-    )
-    (folder / "files/locks/locked").write_text(
-        "/org/gnome/desktop/sound/theme-name\n/org/gnome/desktop/sound/input-feedback-sounds\n"
-        "/org/gnome/desktop/interface/clock-format\n"
-    )
-    subprocess.run(["dconf", "compile", folder / "database", folder / "files"], check=True)
-    (folder / "profile").write_text(f"user-db:user\nfile-db:{folder / 'database'}\n")
-    return {"DCONF_PROFILE": str(folder / "profile")}
-
-
-def administer_kept(folder: Path) -> dict[str, str]:
-    system = {
-        "org.gnome.desktop.sound.event-sounds": False,
-        "org.gnome.desktop.interface.cursor-size": "no integer",
-        "org.gnome.desktop.interface.font-name": "Vendor 9",
-    }
-    prescribed = {
-        "org.gnome.desktop.sound.theme-name": "vendor",
-        "org.gnome.desktop.interface.clock-format": "12h",
-    }
-    locked = [*prescribed, "org.gnome.desktop.sound.input-feedback-sounds"]
-    (folder / "system.json").write_text(json.dumps({"values": system}))
-    (folder / "managed.json").write_text(json.dumps({"values": prescribed, "locked": locked}))
-    return {
-        "KEPT_GSETTINGS_SYSTEM": str(folder / "system.json"),
-        "KEPT_GSETTINGS_MANAGED": str(folder / "managed.json"),
-    }
-
-
-def answer_with_administrator(side: Side, administration: dict[str, str]) -> dict[str, Answer]:
-    # The user's values are from before the administrator's.
-    for key, value in (("theme-name", "mine"), ("input-feedback-sounds", "true")):
-        assert side.run("set", SOUND, key, value).status == 0
-    side.environment |= administration
-    for schema in (SOUND, INTERFACE):
-        keys = [(schema, key) for key in side.record("administered", "list-keys", schema).output.split()]
-        side.record("administered", "list-recursively", schema)
-        record_all(side, "administered", (("writable", *key) for key in keys))
-        side.record("administered", "reset-recursively", schema)
-        side.record("reset", "list-recursively", schema)
-    for number, command in enumerate(ADMINISTERED_STEPS):
-        side.record(f"step {number}", *command)
-    return side.answers
-
-
-def test_vendor_defaults_and_locks_are_as_on_dconf(schemas: Path, build: Path, tmp_path: Path) -> None:
-    with session(schemas, tmp_path) as common:
-        dconf = answer_with_administrator(side_of("dconf", common, build), administer_dconf(tmp_path))
-        kept = answer_with_administrator(side_of("kept", common, build), administer_kept(tmp_path))
-    assert kept == dconf
-    refused = kept["step 0: set org.gnome.desktop.sound theme-name 'again'"]
-    assert (refused.status, refused.errors) == (1, "The key is not writable\n")
-    assert kept["administered: writable org.gnome.desktop.sound input-feedback-sounds"].output == "false\n"
-    assert kept["step 6: get org.gnome.desktop.sound event-sounds"].output == "false\n"
