@@ -19,7 +19,7 @@ extension Syncer {
     }
     if !hasReadHistory {
       hasReadHistory = true
-      joinByHistory(SyncPlan(situations, groups, options).uploads)
+      joinByHistory(SyncPlan(situations, groups, options).localChanges)
     }
     let plan = SyncPlan(situations, groups, options)
     try noteSteps(plan, situations)

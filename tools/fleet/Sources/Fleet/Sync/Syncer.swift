@@ -33,8 +33,8 @@ package actor Syncer {
   var lastSend = ContinuousClock.now
   private var events: [Event] = []
   private var hasToReadAll = false
-  private let wakes: AsyncStream<Void>
-  private let wakeUp: AsyncStream<Void>.Continuation
+  /// Ends with its session.
+  private var wakeUp: AsyncStream<Void>.Continuation?
   /// Called once, when both sides were compared or etcd is known to be away.
   private let onReady: @Sendable () -> Void
   private var isReady = false
@@ -51,7 +51,6 @@ package actor Syncer {
     (self.cluster, self.options, self.log, self.onReady) = (cluster, options, log, onReady)
     agreements = try Agreements(options.folder)
     local = try LocalSide(options)
-    (wakes, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     (localStatus, reporting) = (LocalStatus(options.machine), Reporting(options.machine))
   }
 
@@ -81,7 +80,7 @@ package actor Syncer {
   /// Whether it still takes its turns, for the watchdog.
   package func answer() {}
 
-  func wake() { wakeUp.yield() }
+  func wake() { wakeUp?.yield() }
 
   func wake(after duration: Duration) {
     Task {
@@ -123,13 +122,15 @@ package actor Syncer {
     works.raise()
     state.link.connect(to: session.endpoint)
     log.info("keeping \(options.store) the same as \(place.values) at \(session.endpoint)")
+    let (wakes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    wakeUp = continuation
     try await work(session)
     becomeReady()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await self.watch(session) }
       group.addTask { try await self.checkAgainAndAgain(session) }
       group.addTask { try await self.report(session) }
-      group.addTask { for await _ in self.wakes { try await self.work(session) } }
+      group.addTask { for await _ in wakes { try await self.work(session) } }
       defer { group.cancelAll() }
       try await group.next()
     }
