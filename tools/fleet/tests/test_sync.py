@@ -35,7 +35,7 @@ def wait_for_refusal(machine: SyncMachine, key: str, word: str) -> None:
         ("text", '"a\\"b\\n\\u0000"'),
         ("list", '[1,2.5,"x",{"a":null}]'),
         ("date", '{"$date":"2026-11-25T08:00:00Z"}'),
-        ("bytes", '{"$binary":"AAECAw=="}'),
+        ("bytes", '{"$binary":{"base64":"AAECAw==","subType":"00"}}'),
         ("big", "18446744073709551615"),
         ("a/b c\nd", "true"),
         ("e\u0301", "1"),
