@@ -36,7 +36,7 @@ def wait_for_refusal(machine: SyncMachine, key: str, word: str) -> None:
         ("list", '[1,2.5,"x",{"a":null}]'),
         ("date", '{"$date":"2026-11-25T08:00:00Z"}'),
         ("bytes", '{"$binary":{"base64":"AAECAw==","subType":"00"}}'),
-        ("big", "18446744073709551615"),
+        ("big", '{"$numberULong":"18446744073709551615"}'),
         ("a/b c\nd", "true"),
         ("e\u0301", "1"),
         ("\u0301x", "2"),
@@ -202,7 +202,7 @@ def test_a_value_that_is_wrong_is_refused_and_the_others_arrive(
     etcd: Etcd, start_sync: StartSync, value: str, word: str
 ) -> None:
     one = start_sync(etcd, host="one")
-    one.declare('{"properties": {"audio.volume": {"type": "integer", "maximum": 100}, "b": {}}}')
+    one.declare('{"properties": {"audio.volume": {"type": "integer", "maximum": 100}, "b": {"type": "integer"}}}')
     one.set("audio.volume", "30")
     wait_until_same(etcd, PREFIX, one)
     etcd.put(name("audio.volume"), value)

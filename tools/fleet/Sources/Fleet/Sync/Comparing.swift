@@ -19,7 +19,8 @@ extension Syncer {
     }
     if !hasReadHistory {
       hasReadHistory = true
-      joinByHistory(SyncPlan(situations, groups, options).localChanges)
+      // What a new machine has was not changed against anything in etcd: one conflict shall not cost it everything.
+      if !agreements.table.isEmpty { joinByHistory(SyncPlan(situations, groups, options).localChanges) }
     }
     let plan = SyncPlan(situations, groups, options)
     try noteSteps(plan, situations)
