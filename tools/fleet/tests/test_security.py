@@ -97,7 +97,11 @@ def test_a_certificate_of_etcd_that_has_expired_or_is_for_another_host_is_not_tr
     cert, own = authority.issue("client")
     for name, days, address in [("old", -1, "127.0.0.1"), ("other", 30, "192.0.2.1")]:
         etcd = secure_etcd(start_etcd, authority, authority.issue(name, days, address))
-        wait_for(lambda etcd=etcd: "cannot be reached" not in status(etcd)[1], "etcd listens")
+
+        def listens(etcd: Etcd = etcd) -> bool:
+            return "cannot be reached" not in status(etcd)[1]
+
+        wait_for(listens, "etcd listens")
         code, said = status(etcd, "--ca", authority.ca, "--cert", cert, "--key", own)
         assert (code, "etcd's certificate" in said) == (4, True), said
 

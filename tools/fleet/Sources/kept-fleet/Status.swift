@@ -1,7 +1,7 @@
 import ArgumentParser
 import Etcd
 import Fleet
-import Foundation
+import FoundationEssentials
 import Glibc
 import Kept
 
@@ -153,7 +153,7 @@ enum Terminal {
       var text = ""
       for (column, cell) in row.enumerated() {
         let width = rows.map { $0[column].count }.max() ?? 0
-        text += column == row.count - 1 ? cell : cell.padding(toLength: width + 2, withPad: " ", startingAt: 0)
+        text += column == row.count - 1 ? cell : cell + String(repeating: " ", count: width + 2 - cell.count)
       }
       print(text)
     }

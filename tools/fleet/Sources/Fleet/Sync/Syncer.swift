@@ -7,8 +7,8 @@ package import Logging
 
 /// The machine's side of `sync`.
 ///
-/// It compares what may have changed, brings down what etcd has changed, and sends what the store has changed. The store
-/// is read and written in transactions, and etcd at one revision. What it is compared with is in `Agreements`.
+/// It compares what may have changed, brings down what etcd has changed, and sends what the store has changed. The
+/// store is read and written in transactions, and etcd at one revision. What it is compared with is in `Agreements`.
 package actor Syncer {
   let cluster: Cluster
   let options: SyncOptions
