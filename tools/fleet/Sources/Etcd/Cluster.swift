@@ -37,7 +37,7 @@ package struct Cluster: Sendable {
   ) async throws -> Result {
     var last = EtcdError(.invalid, "no member of etcd is named")
     for endpoint in endpoints {
-      let isPrepared = Flag()
+      let isPrepared = Latch()
       do {
         return try await withSession(endpoint) { session in
           let prepared = try await prepare(session)

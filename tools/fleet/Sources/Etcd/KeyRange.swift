@@ -25,14 +25,21 @@ package struct Item: Sendable, Hashable {
   package let value: Data
   /// The revision of the last change.
   package let revision: Int64
+  /// The revision at which the key was created, which it has until it is deleted.
+  package let created: Int64
   /// The number of changes since the key was created.
   package let version: Int64
+
+  package init(key: String, value: Data, revision: Int64) {
+    (self.key, self.value, self.revision) = (key, value, revision)
+    (created, version) = (0, 0)
+  }
 
   /// Returns nil for a key that is not UTF-8, which is no key of ours.
   init?(_ stored: Etcdserverpb_KeyValue) {
     guard let key = String(validating: stored.key, as: UTF8.self) else { return nil }
     (self.key, value) = (key, stored.value)
-    (revision, version) = (stored.modRevision, stored.version)
+    (revision, created, version) = (stored.modRevision, stored.createRevision, stored.version)
   }
 }
 
@@ -59,6 +66,8 @@ package struct Reading: Sendable {
   /// The revision of the whole of etcd at the time of the read.
   package var revision: Int64
   package let items: [Item]
+  /// The number of keys in the ranges at that revision, with those that were not asked for or are not UTF-8.
+  package let count: Int
 
   package subscript(key: String) -> Item? { items.first { $0.key == key } }
 }

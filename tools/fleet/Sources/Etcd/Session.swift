@@ -32,8 +32,9 @@ package final class Session: Sendable {
   /// - Parameters:
   ///   - revision: a revision of the past that this member has, such as that of an event; nil for the present, which a
   ///     majority of the members confirms.
+  ///   - oldest: the first revision of interest: keys that were changed before are left out.
   package func read(
-    _ ranges: [KeyRange], at revision: Int64? = nil, keysOnly: Bool = false
+    _ ranges: [KeyRange], at revision: Int64? = nil, changedFrom oldest: Int64 = 0, keysOnly: Bool = false
   ) async throws(EtcdError) -> Reading {
     let request = Etcdserverpb_TxnRequest.with {
       $0.success = ranges.map { range in
@@ -42,6 +43,7 @@ package final class Session: Sendable {
             ($0.key, $0.rangeEnd) = (range.first, range.end)
             $0.revision = revision ?? 0
             $0.serializable = revision != nil
+            $0.minModRevision = oldest
             $0.keysOnly = keysOnly
           }
         }
@@ -50,8 +52,24 @@ package final class Session: Sendable {
     let response = try await transaction(request)
     return Reading(
       cluster: response.header.clusterID, revision: revision ?? response.header.revision,
-      items: response.responses.flatMap { $0.responseRange.kvs.compactMap(Item.init) })
+      items: response.responses.flatMap { $0.responseRange.kvs.compactMap(Item.init) },
+      count: response.responses.reduce(0) { $0 + Int($1.responseRange.count) })
   }
+
+  /// Reads what one key had at revisions of the past; throws `compacted` if one of them is gone.
+  ///
+  /// - Parameter revisions: at most ``mostOperations``.
+  package func read(_ key: String, at revisions: [Int64]) async throws(EtcdError) -> [Item?] {
+    let request = Etcdserverpb_TxnRequest.with {
+      $0.success = revisions.map { revision in
+        .with { $0.requestRange = .with { ($0.key, $0.revision, $0.serializable) = (Data(key.utf8), revision, true) } }
+      }
+    }
+    return try await transaction(request).responses.map { $0.responseRange.kvs.first.flatMap(Item.init) }
+  }
+
+  /// How many keys one transaction may compare, read or change unless etcd is configured otherwise.
+  package static let mostOperations = 128
 
   /// Changes keys together if none of those in `revisions` has changed since; returns the revision, or nil if one has.
   ///
@@ -59,7 +77,7 @@ package final class Session: Sendable {
   ///   - revisions: the last revision of keys; 0 for a key that must not exist.
   ///   - changes: values of keys; nil deletes.
   package func change(
-    _ changes: [String: Data?], ifUnchanged revisions: [String: Int64] = [:]
+    _ changes: [(key: String, value: Data?)], ifUnchanged revisions: [(key: String, revision: Int64)] = []
   ) async throws(EtcdError) -> Int64? {
     let request = Etcdserverpb_TxnRequest.with {
       $0.compare = revisions.map { key, revision in
@@ -138,8 +156,9 @@ package final class Session: Sendable {
 }
 
 /// A fact that becomes true once.
-final class Flag: Sendable {
+package final class Latch: Sendable {
   private let value = Atomic(false)
-  var isRaised: Bool { value.load(ordering: .relaxed) }
-  func raise() { value.store(true, ordering: .relaxed) }
+  package init() {}
+  package var isRaised: Bool { value.load(ordering: .relaxed) }
+  package func raise() { value.store(true, ordering: .relaxed) }
 }

@@ -13,7 +13,10 @@ package struct FleetStatus: Sendable {
 
     /// Whether a report is overdue.
     package var isSilent: Bool { age > report.interval * 2 + 30 }
-    package var isFine: Bool { !isSilent && behind == 0 && report.refusals.isEmpty && report.problems.isEmpty }
+    package var isFine: Bool {
+      !isSilent && behind == 0 && report.refusals.isEmpty && report.problems.isEmpty
+        && report.sync?.refusals.isEmpty ?? true
+    }
 
     package var value: Value {
       var members = report.value.asDictionary ?? ValueDictionary()
@@ -37,7 +40,8 @@ package struct FleetStatus: Sendable {
     let now = Timestamp.now
     machines = reading.items.filter { $0.key.hasPrefix(place.reports) }.compactMap { item in
       guard let report = Report(String(decoding: item.value, as: UTF8.self)) else { return nil }
-      let behind = DocumentName.layers.map { name -> Int64 in
+      let layers = report.sync == nil ? DocumentName.layers : []
+      let behind = layers.map { name -> Int64 in
         let (applied, present) = (report.documents[name]?.revision ?? 0, published[name]?.revision ?? 0)
         guard applied != present else { return 0 }
         return max(1, (published[name]?.version ?? 0) - (report.documents[name]?.version ?? 0))

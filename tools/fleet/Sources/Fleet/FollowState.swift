@@ -6,32 +6,15 @@ package import Kept
 package struct FollowOptions: Sendable {
   package var group: Group
   package var folder: String
-  package var host: String
-  package var version: String
-  /// How often the documents are compared with what the watch has told.
-  package var checkInterval: Duration = .seconds(120)
-  /// How often a machine reports that it is alive.
-  package var reportInterval: Duration = .seconds(300)
-  /// The time over which the reports of a fleet are spread.
-  package var spread: Duration = .seconds(3)
-  package var statusFile: String?
-  package var metricsFile: String?
+  package var machine: MachineOptions
 
-  package init(group: Group, folder: String, host: String, version: String) {
-    (self.group, self.folder, self.host, self.version) = (group, folder, host, version)
+  package init(group: Group, folder: String, machine: MachineOptions) {
+    (self.group, self.folder, self.machine) = (group, folder, machine)
   }
-
-  /// How often the member of etcd must prove that it is alive.
-  var proofInterval: Duration { min(checkInterval / 2, .seconds(20)) }
 }
 
 struct FollowState: Sendable {
-  var endpoint: Endpoint?
-  var isConnected = false
-  var connectedSince: Timestamp?
-  /// The last proof of life of etcd.
-  var heard: Timestamp?
-  var lastError: (time: Timestamp, message: String)?
+  var link = Link()
   /// What was read last.
   var reading: Reading?
   var applied: [DocumentName: Origin] = [:]
@@ -40,7 +23,6 @@ struct FollowState: Sendable {
   var problems: [DocumentName: String] = [:]
   /// Why etcd does not take the report.
   var reportProblem: String?
-  var connections = 0
   var changes = 0
   var missed = 0
 
@@ -67,7 +49,7 @@ struct FollowState: Sendable {
 
 // MARK: - The report in etcd
 
-/// What a machine reports about the documents under one prefix.
+/// What a machine reports about the documents or the user's settings under one prefix.
 package struct Report: Sendable {
   package var host: String
   package var time: Timestamp
@@ -78,12 +60,22 @@ package struct Report: Sendable {
   package var documents: [DocumentName: Stamp]
   package var refusals: [Refusal]
   package var problems: [String]
+  /// Nil from a machine that follows documents.
+  package var sync: SyncReport?
+
+  init(_ state: SyncState, _ options: SyncOptions) {
+    (host, version, time) = (options.machine.host, options.machine.version, .now)
+    interval = options.machine.reportInterval.components.seconds
+    prefixes = options.group.prefixes
+    (documents, refusals) = ([:], [])
+    (problems, sync) = (state.problems, state.report)
+  }
 
   init(_ state: FollowState, _ place: Place, _ options: FollowOptions) {
-    host = options.host
+    host = options.machine.host
     time = .now
-    version = options.version
-    interval = options.reportInterval.components.seconds
+    version = options.machine.version
+    interval = options.machine.reportInterval.components.seconds
     prefixes = options.group.prefixes
     documents = Dictionary(uniqueKeysWithValues: DocumentName.allCases.map { ($0, state.applied($0, place)) })
     refusals = state.refusals.filter { $0.prefix == place.prefix }
@@ -110,6 +102,7 @@ package struct Report: Sendable {
         reason: refusal["reason"]?.asString ?? "")
     }
     problems = (value["problems"]?.asArray ?? []).compactMap(\.asString)
+    sync = value["sync"].map(SyncReport.init)
   }
 
   package var value: Value {
@@ -120,12 +113,15 @@ package struct Report: Sendable {
         ValueDictionary(documents.map { (ExactString($0.key.rawValue), $0.value.value) })),
       "refused": refusals.isEmpty ? nil : .array(refusals.map(\.value)),
       "problems": problems.isEmpty ? nil : .array(problems.map { .string($0) }),
+      "sync": sync.map { .object($0.members) },
     ])
   }
 
   /// What has to be reported at once if it changes.
   var content: Value {
-    guard var members = value.asDictionary else { return value }
+    var report = self
+    report.sync?.pending = 0
+    guard var members = report.value.asDictionary else { return value }
     members["time"] = nil
     return .dictionary(members)
   }
@@ -143,7 +139,7 @@ extension Refusal {
 // MARK: - The local status
 
 extension FollowState {
-  func status(_ options: FollowOptions, process: Int32) -> Value {
+  func status(_ options: FollowOptions) -> [(ExactString, Value?)] {
     let documents = DocumentName.layers.map { layer in
       let sources = options.group.places.map { place in
         let (applied, item) = (applied(layer, place), reading?[place.key(layer)])
@@ -156,20 +152,13 @@ extension FollowState {
       }
       return (ExactString(layer.rawValue), Value.dictionary(ValueDictionary(sources)))
     }
-    return .object([
-      "identifier": .string(options.group.identifier), "host": .string(options.host),
-      "version": .string(options.version), "process": .number(process), "time": .string(Timestamp.now.description),
-      "interval": .number(options.proofInterval.components.seconds + 1),
-      "connected": .bool(isConnected), "etcd": endpoint.map { .string($0.description) },
-      "since": connectedSince.map { .string($0.description) }, "heard": heard.map { .string($0.description) },
-      "revision": reading.map { .number($0.revision) },
-      "documents": .dictionary(ValueDictionary(documents)),
-      "behind": .bool(isBehind(options)),
-      "refused": refusals.isEmpty ? nil : .array(refusals.map(\.value)),
-      "problems": allProblems.isEmpty ? nil : .array(allProblems.map { .string($0) }),
-      "lastError": lastError.map { .object(["time": .string($0.time.description), "message": .string($0.message)]) },
-      "connections": .number(connections), "changes": .number(changes), "missed": .number(missed),
-    ])
+    return link.members + [
+      ("identifier", .string(options.group.identifier)), ("revision", reading.map { .number($0.revision) }),
+      ("documents", .dictionary(ValueDictionary(documents))), ("behind", .bool(isBehind(options))),
+      ("refused", refusals.isEmpty ? nil : .array(refusals.map(\.value))),
+      ("problems", allProblems.isEmpty ? nil : .array(allProblems.map { .string($0) })),
+      ("changes", .number(changes)), ("missed", .number(missed)),
+    ]
   }
 
   /// Whether the files are known not to be what is published.
@@ -180,29 +169,21 @@ extension FollowState {
     }
   }
 
-  /// The Prometheus text format.
   func metrics(_ options: FollowOptions) -> String {
-    let label = "identifier=\"\(options.group.identifier)\""
-    var text = ""
-    func add(_ name: String, _ type: String, _ help: String, _ values: [(labels: String, value: Int64)]) {
-      text += "# HELP kept_fleet_\(name) \(help)\n# TYPE kept_fleet_\(name) \(type)\n"
-      for (labels, value) in values { text += "kept_fleet_\(name){\(label)\(labels)} \(value)\n" }
-    }
-    add("connected", "gauge", "Whether etcd is connected.", [("", isConnected ? 1 : 0)])
-    add("behind", "gauge", "Whether a file is not what is published.", [("", isBehind(options) ? 1 : 0)])
-    add("refused_documents", "gauge", "Documents that are wrong.", [("", Int64(refusals.count))])
-    add("problems", "gauge", "Documents and reports that cannot be written.", [("", Int64(allProblems.count))])
-    add("last_heard_timestamp_seconds", "gauge", "The last proof of life of etcd.", [("", heard?.seconds ?? 0)])
+    var metrics = Metrics(options.group.identifier)
+    metrics.add(link)
+    metrics.gauge("behind", "Whether a file is not what is published.", isBehind(options) ? 1 : 0)
+    metrics.gauge("refused_documents", "Documents that are wrong.", refusals.count)
+    metrics.gauge("problems", "Documents and reports that cannot be written.", allProblems.count)
     let revisions = options.group.places.flatMap { place in
       let prefix = place.prefix.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
       return DocumentName.layers.map { layer in
         (",prefix=\"\(prefix)\",document=\"\(layer.rawValue)\"", applied(layer, place).revision)
       }
     }
-    add("applied_revision", "gauge", "The revision of a document on disk.", revisions)
-    add("connections_total", "counter", "Connections to etcd.", [("", Int64(connections))])
-    add("changes_total", "counter", "Files that were written or removed.", [("", Int64(changes))])
-    add("missed_total", "counter", "Changes that the watch did not tell of.", [("", Int64(missed))])
-    return text
+    metrics.add("applied_revision", "gauge", "The revision of a document on disk.", revisions)
+    metrics.counter("changes_total", "Files that were written or removed.", changes)
+    metrics.counter("missed_total", "Changes that the watch did not tell of.", missed)
+    return metrics.text
   }
 }

@@ -2,7 +2,6 @@
 
 internal import Etcd
 internal import FoundationEssentials
-internal import Glibc
 internal import Kept
 
 /// The revision of a document, and the number of times that it was published.
@@ -44,12 +43,7 @@ struct FollowedFiles: ~Copyable {
   /// Throws `unavailable` if another process follows into the folder.
   init(_ folder: String) throws(StoreError) {
     self.folder = folder
-    var path = ""
-    for part in folder.split(separator: "/") {
-      path += (path.isEmpty && !folder.hasPrefix("/") ? "" : "/") + part
-      guard mkdir(path, 0o755) == 0 || errno == EEXIST else { throw .system("make \(path)", errno) }
-    }
-    lock = try FolderLock(folder)
+    lock = try FolderLock(folder, mode: 0o755)
     origins = Self.parse(FileManager.default.contents(atPath: statePath))
   }
 
@@ -134,21 +128,4 @@ struct FollowedFiles: ~Copyable {
     }
     return origins
   }
-}
-
-/// Excludes other processes from a folder while it exists.
-private struct FolderLock: ~Copyable {
-  private let descriptor: Int32
-
-  init(_ folder: String) throws(StoreError) {
-    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .system("open \(folder)", errno) }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      close(descriptor)
-      throw StoreError(.unavailable, "another kept-fleet follows into \(folder); end it, or give another --folder")
-    }
-    self.descriptor = descriptor
-  }
-
-  deinit { close(descriptor) }
 }

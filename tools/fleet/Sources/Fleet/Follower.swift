@@ -2,7 +2,6 @@
 
 package import Etcd
 internal import FoundationEssentials
-internal import Glibc
 package import Kept
 package import Logging
 
@@ -19,9 +18,8 @@ package actor Follower {
   private var files: FollowedFiles
   private var state = FollowState()
   private var isReady = false
-  private var statusTime: ContinuousClock.Instant?
-  private var reports: AsyncStream<Void>.Continuation?
-  private var sent: [String: (content: Value, time: ContinuousClock.Instant)] = [:]
+  private var localStatus: LocalStatus
+  private var reporting: Reporting
 
   /// Throws if the folder cannot be made, or another process follows into it.
   package init(
@@ -29,42 +27,29 @@ package actor Follower {
   ) throws(StoreError) {
     (self.cluster, self.options, self.log, self.onReady) = (cluster, options, log, onReady)
     files = try FollowedFiles(options.folder)
+    (localStatus, reporting) = (LocalStatus(options.machine), Reporting(options.machine))
     state.applied = files.origins
   }
 
   /// Follows until the task is cancelled.
   package func run() async {
     saveStatus()
-    let endpoints = cluster.endpoints.shuffled()
-    var failures = 0
-    for turn in 0... {
-      let endpoint = endpoints[turn % endpoints.count]
-      let connections = state.connections
-      do { try await cluster.withSession(endpoint) { try await self.follow($0) } } catch {
-        if Task.isCancelled { break }
-        lost(endpoint, error)
-      }
-      failures = state.connections == connections ? failures + 1 : 0
-      if failures >= endpoints.count { becomeReady() }
-      do { try await Task.sleep(for: Self.pause(failures / endpoints.count)) } catch { break }
+    try? await cluster.keepConnected { session, works in
+      try await self.follow(session, works)
+    } failed: { endpoint, error, isAway in
+      await self.lost(error, isAway)
     }
-    state.isConnected = false
+    _ = state.link.lose(nil)
     saveStatus()
   }
 
   /// Whether the follower still takes its turns, for the watchdog.
   package func answer() {}
 
-  /// A random time, so that the machines of a fleet do not come back all at once.
-  private static func pause(_ rounds: Int) -> Duration {
-    .seconds(Double.random(in: 0...1) * min(30, pow(2, Double(min(rounds, 10)))))
-  }
-
-  private func follow(_ session: Session) async throws {
+  private func follow(_ session: Session, _ works: Latch) async throws {
     apply(try await session.read(options.group.documents), isFirst: true)
-    state.isConnected = true
-    state.connections += 1
-    (state.endpoint, state.connectedSince) = (session.endpoint, .now)
+    works.raise()
+    state.link.connect(to: session.endpoint)
     saveStatus()
     becomeReady()
     let revision = state.reading?.revision ?? 0
@@ -78,12 +63,10 @@ package actor Follower {
     }
   }
 
-  private func lost(_ endpoint: Endpoint, _ error: any Error) {
-    state.isConnected = false
-    let message = "\(error)"
-    if state.lastError?.message != message { log.warning("\(message)") } else { log.debug("\(message)") }
-    state.lastError = (.now, message)
+  private func lost(_ error: any Error, _ isAway: Bool) {
+    log.log(level: state.link.lose(error) ? .warning : .debug, "\(error)")
     saveStatus()
+    if isAway { becomeReady() }
   }
 
   private func becomeReady() {
@@ -98,7 +81,8 @@ package actor Follower {
     while true {
       let next = (state.reading?.revision ?? 0) + 1
       do {
-        try await session.watch(options.group.documents, from: next, interval: options.proofInterval) { output in
+        let documents = options.group.documents
+        try await session.watch(documents, from: next, interval: options.machine.proofInterval) { output in
           try await self.take(output, session)
         }
       } catch let error as EtcdError where error.kind == .compacted {
@@ -109,7 +93,7 @@ package actor Follower {
   }
 
   private func take(_ output: WatchOutput, _ session: Session) async throws {
-    state.heard = .now
+    state.link.heard = .now
     guard case .events(let events) = output, let last = events.map(\.revision).max(),
       last > state.reading?.revision ?? 0
     else { return saveStatusNowAndThen() }
@@ -125,9 +109,9 @@ package actor Follower {
   /// A majority of the members answers, so that a member that is cut off is noticed, too.
   private func checkAgainAndAgain(_ session: Session) async throws {
     while true {
-      try await Task.sleep(for: options.checkInterval * Double.random(in: 0.9...1.1))
+      try await Task.sleep(for: options.machine.checkInterval * Double.random(in: 0.9...1.1))
       let present = try await session.read(options.group.documents, keysOnly: true)
-      state.heard = .now
+      state.link.heard = .now
       if present.revisions != state.reading?.revisions {
         // An event may be on its way.
         try await Task.sleep(for: .seconds(1))
@@ -154,7 +138,7 @@ package actor Follower {
   /// - Parameter isFirst: whether the session begins with it. An etcd that was restored from a backup has a lower
   ///   revision than before.
   private func apply(_ reading: Reading, isFirst: Bool = false) {
-    state.heard = .now
+    state.link.heard = .now
     if !isFirst, let known = state.reading, known.revision > reading.revision { return }
     state.reading = reading
     let resolution = Resolution(options.group, reading.documents)
@@ -166,7 +150,7 @@ package actor Follower {
     for layer in DocumentName.layers { apply(resolution.outcomes[layer] ?? .refused, to: layer, reading) }
     state.applied = files.origins
     saveStatus()
-    reports?.yield()
+    reporting.note()
   }
 
   private func apply(_ outcome: LayerOutcome, to layer: DocumentName, _ reading: Reading) {
@@ -194,53 +178,17 @@ package actor Follower {
 
   // MARK: - Reporting
 
-  /// Puts a report under each prefix when it has changed, and every few minutes.
+  /// Puts a report under each prefix.
   private func report(_ session: Session) async throws {
-    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    reports = continuation
-    continuation.yield()
-    sent = [:]
-    let interval = options.reportInterval
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask {
-        while true {
-          try await Task.sleep(for: interval * Double.random(in: 0.8...1))
-          continuation.yield()
-        }
-      }
-      defer { group.cancelAll() }
-      for await _ in stream {
-        // Not all machines of a fleet at once.
-        try await Task.sleep(for: options.spread * Double.random(in: 0...1))
-        try await sendReports(session)
-      }
-    }
+    reporting = Reporting(options.machine)
+    try await reporting.run { try await self.sendReports(session) }
   }
 
   private func sendReports(_ session: Session) async throws {
-    var changes: [String: Data?] = [:]
-    var contents: [String: Value] = [:]
-    for place in options.group.places {
-      let report = Report(state, place, options)
-      let key = place.report(of: options.host)
-      if let (content, time) = sent[key], content == report.content, .now - time < options.reportInterval * 0.75 {
-        continue
-      }
-      contents[key] = report.content
-      changes[key] = Data(report.value.json.utf8)
-    }
-    guard !changes.isEmpty else { return }
-    do {
-      _ = try await session.change(changes)
-      for (key, content) in contents { sent[key] = (content, .now) }
-      noteReport(nil)
-    } catch {
-      guard !error.isOfOneMember else { throw error }
-      noteReport("the report is not in etcd: \(error)")
-    }
-  }
-
-  private func noteReport(_ problem: String?) {
+    let reports = options.group.places.map { ($0.report(of: options.machine.host), Report(state, $0, options)) }
+    let due = reporting.due(Dictionary(reports) { $1 })
+    let problem = try await session.put(due)
+    if problem == nil { reporting.noteSent(due) }
     guard state.reportProblem != problem else { return }
     if let problem { log.warning("\(problem)") }
     state.reportProblem = problem
@@ -249,20 +197,7 @@ package actor Follower {
 
   // MARK: - The local status
 
-  private func saveStatusNowAndThen() {
-    if let statusTime, .now - statusTime < .seconds(1) { return }
-    saveStatus()
-  }
+  private func saveStatusNowAndThen() { if localStatus.isDue { saveStatus() } }
 
-  private func saveStatus() {
-    statusTime = .now
-    do throws(StoreError) {
-      if let path = options.statusFile {
-        try AtomicFile.write(Data((state.status(options, process: getpid()).json + "\n").utf8), to: path)
-      }
-      if let path = options.metricsFile { try AtomicFile.write(Data(state.metrics(options).utf8), to: path) }
-    } catch {
-      log.warning("\(error.message)")
-    }
-  }
+  private func saveStatus() { localStatus.save(state.status(options), state.metrics(options), log) }
 }

@@ -5,7 +5,9 @@ package import Kept
 
 extension Value {
   /// An object; members without a value are left out.
-  package static func object(_ members: KeyValuePairs<ExactString, Value?>) -> Value {
+  package static func object(_ members: KeyValuePairs<ExactString, Value?>) -> Value { object(Array(members)) }
+
+  static func object(_ members: [(ExactString, Value?)]) -> Value {
     .dictionary(ValueDictionary(members.compactMap { key, value in value.map { (key, $0) } }))
   }
 

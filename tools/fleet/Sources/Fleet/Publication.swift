@@ -81,11 +81,12 @@ package struct Publication: Sendable {
     let news = changes.filter { present.reading[place.key($0.key)]?.value != $0.value }
     guard !news.isEmpty else { return present.reading.revision }
     // Those that were only read, too: they were checked against each other.
-    var revisions: [String: Int64] = [:]
-    for place in group.places {
-      for name in DocumentName.allCases { revisions[place.key(name)] = present.reading[place.key(name)]?.revision ?? 0 }
+    let revisions = group.places.flatMap { place in
+      DocumentName.allCases.map { name in
+        (key: place.key(name), revision: present.reading[place.key(name)]?.revision ?? 0)
+      }
     }
-    let values = Dictionary(uniqueKeysWithValues: news.map { (place.key($0.key), $0.value) })
+    let values = news.map { (key: place.key($0.key), value: $0.value) }
     guard let revision = try await session.change(values, ifUnchanged: revisions) else {
       throw StoreError(
         .conflict,

@@ -10,13 +10,13 @@ struct KeptFleet: AsyncParsableCommand {
   static let version = "0.1.0"
   static let configuration = CommandConfiguration(
     commandName: "kept-fleet",
-    abstract: "Brings an administrator's settings to many machines, through etcd.",
+    abstract: "The same settings on many machines, through etcd.",
     discussion: """
       On each machine, `kept-fleet follow` keeps the files of two layers as they are in etcd. `kept-fleet publish` \
       puts them there, and `kept-fleet status` shows which machines have them.
       """,
     version: "kept-fleet \(version)",
-    subcommands: [Follow.self, Publish.self, Status.self])
+    subcommands: [Follow.self, Publish.self, Sync.self, Status.self])
 
   static func main() async {
     signal(SIGPIPE, SIG_IGN)

@@ -52,7 +52,10 @@ struct Status: AsyncParsableCommand {
     var rows = [["HOST", "STATE", "AGE", "MANAGED", "SYSTEM", "BEHIND", "VERSION", "PROBLEM"]]
     for machine in status.machines {
       let report = machine.report
-      let problem = report.refusals.first.map { "\($0.document.rawValue): \($0.reason)" } ?? report.problems.first ?? ""
+      let refusal =
+        report.refusals.first.map { "\($0.document.rawValue): \($0.reason)" }
+        ?? report.sync?.refusals.first.map { "\($0.key): \($0.reason)" }
+      let problem = refusal ?? report.problems.first ?? ""
       rows.append([
         report.host, machine.isSilent ? "silent" : "connected", "\(machine.age) s",
         "\(report.documents[.managed]?.revision ?? 0)", "\(report.documents[.system]?.revision ?? 0)",
@@ -95,10 +98,18 @@ struct Status: AsyncParsableCommand {
             + (published.map { $0 == applied ? "" : ", published is \($0)" } ?? ""))
       }
     }
-    for refusal in value["refused"]?.asArray ?? [] {
+    if let pending = value["pending"]?.asInt64 {
+      lines.append("\(pending) keys wait to go up, \(value["conflicts"]?.json ?? "0") conflicts since the start")
+    }
+    for conflict in value["lastConflicts"]?.asArray ?? [] {
       lines.append(
-        "refused: \(refusal["document"]?.asString ?? "") from \(refusal["prefix"]?.asString ?? ""): "
-          + (refusal["reason"]?.asString ?? ""))
+        "conflict, at \(conflict["time"]?.asString ?? ""): \(conflict["key"]?.asString ?? ""), that of "
+          + "\(conflict["winner"]?.asString ?? "") counts")
+    }
+    for refusal in value["refused"]?.asArray ?? [] {
+      let subject =
+        refusal["key"]?.asString ?? "\(refusal["document"]?.asString ?? "") from \(refusal["prefix"]?.asString ?? "")"
+      lines.append("refused: \(subject): \(refusal["reason"]?.asString ?? "")")
     }
     for problem in value["problems"]?.asArray ?? [] { lines.append("problem: \(problem.asString ?? "")") }
     if let error = value["lastError"] {

@@ -1,0 +1,27 @@
+// One process at a time works in a folder.
+
+internal import Glibc
+internal import Kept
+
+/// Excludes other processes from a folder while it exists.
+struct FolderLock: ~Copyable {
+  private let descriptor: Int32
+
+  /// Makes the folder if there is none; throws `unavailable` if another process works in it.
+  init(_ folder: String, mode: mode_t) throws(StoreError) {
+    var path = ""
+    for part in folder.split(separator: "/") {
+      path += (path.isEmpty && !folder.hasPrefix("/") ? "" : "/") + part
+      guard mkdir(path, mode) == 0 || errno == EEXIST else { throw .system("make \(path)", errno) }
+    }
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .system("open \(folder)", errno) }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      close(descriptor)
+      throw StoreError(.unavailable, "another kept-fleet works in \(folder); end it, or give another folder")
+    }
+    self.descriptor = descriptor
+  }
+
+  deinit { close(descriptor) }
+}

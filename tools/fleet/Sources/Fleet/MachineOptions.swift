@@ -1,0 +1,80 @@
+// What a machine is told about itself, whatever it does.
+
+internal import Etcd
+internal import FoundationEssentials
+internal import Glibc
+internal import Kept
+internal import Logging
+
+package struct MachineOptions: Sendable {
+  package var host: String
+  package var version: String
+  /// How often everything is compared with what the watch has told.
+  package var checkInterval: Duration = .seconds(120)
+  /// How often a machine reports that it is alive.
+  package var reportInterval: Duration = .seconds(300)
+  /// The time over which the reports of a fleet are spread.
+  package var spread: Duration = .seconds(3)
+  package var statusFile: String?
+  package var metricsFile: String?
+
+  package init(host: String, version: String) { (self.host, self.version) = (host, version) }
+
+  /// How often the member of etcd must prove that it is alive.
+  var proofInterval: Duration { min(checkInterval / 2, .seconds(20)) }
+}
+
+/// The files that tell this machine what the program does.
+struct LocalStatus: Sendable {
+  let options: MachineOptions
+  private var time: ContinuousClock.Instant?
+
+  init(_ options: MachineOptions) { self.options = options }
+
+  /// Whether a change that is of little interest is to be written.
+  var isDue: Bool { time.map { .now - $0 >= .seconds(1) } ?? true }
+
+  mutating func save(_ members: [(ExactString, Value?)], _ metrics: String, _ log: Logger) {
+    time = .now
+    let common: [(ExactString, Value?)] = [
+      ("host", .string(options.host)), ("version", .string(options.version)), ("process", .number(getpid())),
+      ("time", .string(Timestamp.now.description)),
+      ("interval", .number(options.proofInterval.components.seconds + 1)),
+    ]
+    do throws(StoreError) {
+      if let path = options.statusFile {
+        try AtomicFile.write(Data((Value.object(common + members).json + "\n").utf8), to: path)
+      }
+      if let path = options.metricsFile { try AtomicFile.write(Data(metrics.utf8), to: path) }
+    } catch {
+      log.warning("\(error.message)")
+    }
+  }
+}
+
+/// The Prometheus text format.
+struct Metrics {
+  let identifier: String
+  private(set) var text = ""
+
+  init(_ identifier: String) { self.identifier = identifier }
+
+  mutating func gauge(_ name: String, _ help: String, _ value: some BinaryInteger) {
+    add(name, "gauge", help, [("", Int64(value))])
+  }
+
+  mutating func counter(_ name: String, _ help: String, _ value: some BinaryInteger) {
+    add(name, "counter", help, [("", Int64(value))])
+  }
+
+  mutating func add(_ name: String, _ type: String, _ help: String, _ values: [(labels: String, value: Int64)]) {
+    text += "# HELP kept_fleet_\(name) \(help)\n# TYPE kept_fleet_\(name) \(type)\n"
+    for (labels, value) in values { text += "kept_fleet_\(name){identifier=\"\(identifier)\"\(labels)} \(value)\n" }
+  }
+
+  mutating func add(_ link: Link) {
+    gauge("connected", "Whether etcd is connected.", link.isConnected ? 1 : 0)
+    gauge("last_heard_timestamp_seconds", "The last proof of life of etcd.", link.heard?.seconds ?? 0)
+    counter("connections_total", "Connections to etcd.", link.connections)
+  }
+}

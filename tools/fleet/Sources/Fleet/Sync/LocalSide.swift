@@ -1,0 +1,134 @@
+// The store of this machine.
+
+internal import FoundationEssentials
+internal import Glibc
+internal import Kept
+
+/// What the store has for a key.
+struct LocalValue: Sendable, Hashable {
+  /// Nil if the key is absent.
+  var value: Value?
+  var revision: Revision?
+  var declaration: Declaration?
+
+  static let absent = LocalValue(value: nil, revision: nil, declaration: nil)
+
+  init(value: Value?, revision: Revision?, declaration: Declaration?) {
+    (self.value, self.revision, self.declaration) = (value, revision, declaration)
+  }
+
+  init(_ entry: Entry?) {
+    self.init(
+      value: entry?.value, revision: entry?.value == nil ? nil : entry?.revision, declaration: entry?.declaration)
+  }
+}
+
+/// Values of the store at one time.
+struct LocalReading: Sendable {
+  var values: [ExactString: LocalValue]
+  /// The last revision that has changed one of these keys, or a later one.
+  var revision: Revision
+  /// The revision of the store, or an earlier one that is not before `revision`.
+  var storeRevision: Revision
+}
+
+/// A change from etcd.
+struct Download: Sendable {
+  var key: ExactString
+  /// Nil removes the key.
+  var value: Value?
+  /// What the store must still have.
+  var local: LocalValue
+}
+
+struct LocalSide: Sendable {
+  /// Reads and observes the values of the user, whatever layers say.
+  let plain: Store
+  /// Writes what no administrator has locked.
+  private let guarded: Store
+  private let folder: String?
+
+  init(_ options: SyncOptions) throws(StoreError) {
+    let location = options.store
+    let hasIdentifier = !location.contains("/") && !location.contains(":")
+    let managed = options.managed.map { LayerPlace.path($0) } ?? (hasIdentifier ? .standard : nil)
+    folder = try Store.folder(of: location)
+    plain = try Store.open(location, options: StoreOptions(errorHandler: { _ in }))
+    guarded = try Store.open(location, options: StoreOptions(managed: managed, errorHandler: { _ in }))
+  }
+
+  /// Identifies the store, so that one that was replaced by another is recognised.
+  ///
+  /// It is in a file in the store's folder, which is removed and copied with it.
+  func identity() throws(StoreError) -> String {
+    guard let folder else { throw StoreError(.unsupported, "a store in memory cannot be kept the same; give a folder") }
+    let path = "\(folder)/\(Self.identityFile)"
+    if let bytes = FileManager.default.contents(atPath: path), let text = String(validating: bytes, as: UTF8.self) {
+      return text
+    }
+    guard errno == ENOENT else { throw .system("read \(path)", errno) }
+    let identity = String(UInt64.random(in: .min ... .max), radix: 16)
+    try AtomicFile.write(Data(identity.utf8), to: path, durable: true)
+    return identity
+  }
+
+  private static let identityFile = "fleet"
+
+  func quarantine() throws(StoreError) -> String? { try plain.salvaged()?.quarantine }
+
+  /// Reads some keys at one revision.
+  func read(_ keys: Set<ExactString>) throws -> LocalReading {
+    let storeRevision = try plain.currentRevision()
+    return try plain.transaction { transaction in
+      var reading = LocalReading(values: [:], revision: 0, storeRevision: storeRevision)
+      for key in keys {
+        let local = try (try? KeyName(key.text)).map { LocalValue(try transaction.entry(for: $0)) } ?? .absent
+        reading.values[key] = local
+        reading.revision = max(reading.revision, local.revision ?? 0)
+        reading.storeRevision = max(storeRevision, reading.revision)
+      }
+      return reading
+    }
+  }
+
+  /// Reads all keys that have a value, and some others, of which only the declarations are of interest.
+  func readAll(_ others: some Sequence<ExactString>) throws(StoreError) -> LocalReading {
+    let snapshot = try plain.snapshot()
+    var values: [ExactString: LocalValue] = [:]
+    for key in try snapshot.storedKeys(prefix: "") { values[key.exact] = LocalValue(try snapshot.entry(for: key)) }
+    for other in others where values[other] == nil {
+      values[other] = try (try? KeyName(other.text)).map { key throws(StoreError) in
+        LocalValue(try snapshot.entry(for: key))
+      }
+    }
+    return LocalReading(values: values, revision: snapshot.revision, storeRevision: snapshot.revision)
+  }
+
+  /// Makes changes together; returns why some were refused, or nil, with nothing done, if a key has changed.
+  func apply(_ downloads: [Download], tag: String) throws -> [ExactString: String]? {
+    do {
+      return try guarded.transaction(tag: tag) { transaction in
+        var refusals: [ExactString: String] = [:]
+        for download in downloads {
+          let key = try KeyName(download.key.text)
+          guard LocalValue(try transaction.entry(for: key)).revision == download.local.revision else { throw Moved() }
+          do throws(StoreError) {
+            if let value = download.value {
+              try transaction.set(value, forKey: key.text)
+            } else {
+              try transaction.remove(key.text)
+            }
+          } catch {
+            guard [.locked, .invalid, .wrongType, .typeConflict, .tooLarge].contains(error.code) else { throw error }
+            refusals[download.key] = error.description
+          }
+        }
+        return refusals
+      }
+    } catch is Moved {
+      return nil
+    }
+  }
+
+  private struct Moved: Error {}
+}

@@ -1,0 +1,176 @@
+// What to do about keys that may have changed: decided from what both sides have, and from what they had when they were
+// last the same.
+
+internal import Etcd
+internal import Kept
+
+/// What happens to a key.
+enum Step: Sendable, Hashable {
+  case nothing
+  /// Both sides have the same.
+  case agree
+  case upload(isConflict: Bool)
+  case download(isConflict: Bool)
+  case refuse(String)
+  /// A secret, which stays on its side.
+  case withhold
+}
+
+/// What etcd has for a key.
+struct RemoteValue: Sendable {
+  /// The last change or deletion; 0 if it is not known.
+  var revision: Int64
+  /// The revision for a compare; 0 for an absent key.
+  var compared: Int64
+  /// Nil for an absent key; why it is no value, for one that is wrong.
+  var value: Result<Value, StoreError>?
+
+  init(_ mirror: Mirror, _ key: ExactString) {
+    (revision, compared) = (mirror.revision(of: key), mirror.comparedRevision(of: key))
+    value = mirror.items[key].map { item in
+      Result { () throws(StoreError) in
+        guard let text = String(validating: item.value, as: UTF8.self) else {
+          throw StoreError(.invalid, "the value in etcd is not UTF-8; write it as JSON")
+        }
+        _ = try KeyName(key.text)
+        let value = try Value(json: text)
+        guard value != .null else {
+          throw StoreError(.invalid, "the value in etcd is null, which no key can have; delete the key to remove it")
+        }
+        return value
+      }
+    }
+  }
+
+  /// Returns why a key with a declaration cannot have the value.
+  func refusal(by declaration: Declaration?) -> String? {
+    switch value {
+    case nil: return nil
+    case .failure(let error): return error.description
+    case .success(let value):
+      do throws(StoreError) { _ = try declaration?.admitted(value) } catch { return error.description }
+      return nil
+    }
+  }
+
+  /// The value as a key with a declaration has it, if it is one.
+  func present(_ declaration: Declaration?) -> Value? {
+    guard case .success(let value) = value else { return nil }
+    return (try? declaration?.admitted(value)) ?? value
+  }
+}
+
+struct Situation: Sendable {
+  var local: LocalValue
+  var remote: RemoteValue
+  var agreed: Agreement?
+  /// The revisions of the store and of etcd at the time of the readings: one that is before the agreement is that of a
+  /// store or of an etcd that was restored.
+  var localRevision: Revision
+  var remoteRevision: Int64
+
+  func step(_ key: ExactString, _ options: SyncOptions) -> Step {
+    if local.declaration?.isSecret == true, !options.sendsSecrets { return .withhold }
+    let isReadable = if case .failure = remote.value { false } else { true }
+    let present = remote.present(local.declaration)
+    if isReadable, local.value == present {
+      return agreed == agreement ? .nothing : .agree
+    }
+    var (hasLocalChange, hasRemoteChange) = (hasLocalChange, hasRemoteChange)
+    if let sent = agreed?.sent, isReadable, present == sent.value {
+      // etcd has taken it, and the answer was lost.
+      (hasLocalChange, hasRemoteChange) = (local.revision != sent.local, false)
+      if !hasLocalChange { return .agree }
+    }
+    let rule = options.rules.rule(for: key.text)
+    let refusal = hasRemoteChange ? remote.refusal(by: local.declaration) : nil
+    switch (hasLocalChange, hasRemoteChange) {
+    case (false, false): return .nothing
+    case (true, false): return .upload(isConflict: false)
+    case (_, true):
+      if let refusal {
+        // A machine that is new, or has changed nothing, does not decide about a value that it does not understand.
+        return hasLocalChange && agreed != nil ? .upload(isConflict: false) : .refuse(refusal)
+      }
+      if !hasLocalChange { return .download(isConflict: false) }
+      return rule == .local ? .upload(isConflict: true) : .download(isConflict: true)
+    }
+  }
+
+  /// The agreement that both sides have the same now.
+  var agreement: Agreement? {
+    local.value == nil && remote.value == nil ? nil : Agreement(etcd: remote.compared, local: local.revision)
+  }
+
+  private var hasLocalChange: Bool {
+    guard let agreed else { return local.value != nil }
+    guard !hasGoneBack else { return false }
+    // etcd was restored from a backup, and has lost the value.
+    return local.revision != agreed.local || agreed.etcd > remoteRevision
+  }
+
+  private var hasRemoteChange: Bool {
+    guard let agreed else { return remote.value != nil }
+    return remote.compared != agreed.etcd && agreed.etcd <= remoteRevision || hasGoneBack
+  }
+
+  /// Whether the store has lost what it had, as after a loss of power.
+  private var hasGoneBack: Bool {
+    guard let agreed, let known = agreed.local else { return false }
+    return local.revision ?? localRevision < known
+  }
+}
+
+/// What to do about some keys.
+struct SyncPlan: Sendable {
+  private(set) var steps: [ExactString: Step] = [:]
+
+  /// - Parameter groups: keys that were changed together, and win or lose together.
+  init(_ situations: [ExactString: Situation], _ groups: Groups, _ options: SyncOptions) {
+    for (key, situation) in situations { steps[key] = situation.step(key, options) }
+    let losers = steps.filter { $0.value == .download(isConflict: true) }.flatMap { groups.group(of: $0.key) }
+    for key in losers where steps[key] == .upload(isConflict: false) {
+      // What etcd has for it is what it had before.
+      if let situation = situations[key], situation.remote.refusal(by: situation.local.declaration) == nil {
+        steps[key] = .download(isConflict: true)
+      }
+    }
+  }
+
+  func keys(_ isWanted: (Step) -> Bool) -> Set<ExactString> { Set(steps.filter { isWanted($0.value) }.keys) }
+
+  /// The keys that have changed on this machine.
+  var localChanges: Set<ExactString> { uploads.union(keys { $0 == .download(isConflict: true) }) }
+
+  var uploads: Set<ExactString> { keys { if case .upload = $0 { true } else { false } } }
+  var downloads: Set<ExactString> { keys { if case .download = $0 { true } else { false } } }
+}
+
+/// Keys that were changed together.
+struct Groups: Sendable {
+  private var numbers: [ExactString: Int] = [:]
+  private var members: [Int: Set<ExactString>] = [:]
+  private var last = 0
+
+  /// All groups that have one of the keys become one.
+  mutating func join(_ keys: some Collection<ExactString>) {
+    guard keys.count > 1 else { return }
+    last += 1
+    var joined = Set(keys)
+    for number in Set(keys.compactMap { numbers[$0] }) { joined.formUnion(members.removeValue(forKey: number) ?? []) }
+    for key in joined { numbers[key] = last }
+    members[last] = joined
+  }
+
+  /// The keys that were changed together with one, and itself.
+  func group(of key: ExactString) -> Set<ExactString> { numbers[key].flatMap { members[$0] } ?? [key] }
+
+  /// Forgets keys whose changes are on both sides.
+  mutating func remove(_ keys: some Sequence<ExactString>) {
+    for key in keys {
+      guard let number = numbers.removeValue(forKey: key) else { continue }
+      members[number]?.remove(key)
+      if members[number]?.isEmpty == true { members[number] = nil }
+    }
+  }
+}

@@ -1,0 +1,280 @@
+// Keeps the values of a user the same on this machine and in etcd.
+
+package import Etcd
+internal import FoundationEssentials
+package import Kept
+package import Logging
+
+/// The machine's side of `sync`.
+///
+/// It compares what may have changed, brings down what etcd has changed, and sends what the store has changed. The store
+/// is read and written in transactions, and etcd at one revision. What it is compared with is in `Agreements`.
+package actor Syncer {
+  let cluster: Cluster
+  let options: SyncOptions
+  let log: Logger
+  let local: LocalSide
+  var agreements: Agreements
+  var state = SyncState()
+  var mirror: Mirror?
+  /// Keys that may have changed on either side since they were last compared.
+  var changed: Set<ExactString> = []
+  /// Whether all keys may have.
+  var hasToCompareAll = false
+  var groups = Groups()
+  /// The revision of the store up to which `groups` and `changed` are complete.
+  ///
+  /// A key that has changed after it may have changed in a transaction of which other keys are not known yet.
+  var delivered: Revision = 0
+  /// When a comparison began to wait for notices; nil if none does.
+  var waiting: ContinuousClock.Instant?
+  var hasReadHistory = false
+  var writers: [Int64: String] = [:]
+  var lastSend = ContinuousClock.now
+  private var events: [Event] = []
+  private var hasToReadAll = false
+  /// Ends with its session.
+  private var wakeUp: AsyncStream<Void>.Continuation?
+  /// Called once, when both sides were compared or etcd is known to be away.
+  private let onReady: @Sendable () -> Void
+  private var isReady = false
+  private var localStatus: LocalStatus
+  private var reporting: Reporting
+  private var sides: Sides?
+
+  var place: SyncPlace { options.place }
+
+  /// Throws if the store cannot be opened, or another process keeps it the same.
+  package init(
+    _ cluster: Cluster, _ options: SyncOptions, log: Logger, onReady: @escaping @Sendable () -> Void
+  ) throws(StoreError) {
+    (self.cluster, self.options, self.log, self.onReady) = (cluster, options, log, onReady)
+    agreements = try Agreements(options.folder)
+    local = try LocalSide(options)
+    (localStatus, reporting) = (LocalStatus(options.machine), Reporting(options.machine))
+  }
+
+  /// Runs until the task is cancelled; throws if the store was replaced by another.
+  package func run() async throws {
+    saveStatus()
+    let notices = local.plain.notices()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        for await notice in notices { await self.take(notice) }
+        if !Task.isCancelled { throw StoreError(.unavailable, "the store can no longer be read; look at kept doctor") }
+      }
+      group.addTask {
+        try await self.cluster.keepConnected { session, works in
+          try await self.sync(session, works)
+        } failed: { _, error, isAway in
+          try await self.lost(error, isAway)
+        }
+      }
+      defer { group.cancelAll() }
+      try await group.next()
+    }
+    _ = state.link.lose(nil)
+    saveStatus()
+  }
+
+  /// Whether it still takes its turns, for the watchdog.
+  package func answer() {}
+
+  func wake() { wakeUp?.yield() }
+
+  func wake(after duration: Duration) {
+    Task {
+      try? await Task.sleep(for: duration)
+      wake()
+    }
+  }
+
+  private func take(_ notice: Notice) {
+    delivered = max(delivered, notice.revision)
+    if notice.mayHaveMissed { hasToCompareAll = true }
+    // What this process has written is agreed.
+    if notice.origin != .process {
+      let keys = Set(notice.changes.map(\.key.exact))
+      changed.formUnion(keys)
+      groups.join(keys)
+    }
+    if !state.link.isConnected, localStatus.isDue { saveStatus() }
+    wake()
+  }
+
+  private func lost(_ error: any Error, _ isAway: Bool) throws {
+    log.log(level: state.link.lose(error) ? .warning : .debug, "\(error)")
+    saveStatus()
+    if isAway { becomeReady() }
+    if error is StoreWasReplaced { throw StoreError(.unavailable, "\(error)") }
+  }
+
+  private func becomeReady() {
+    guard !isReady else { return }
+    isReady = true
+    onReady()
+  }
+
+  // MARK: - A session
+
+  private func sync(_ session: Session, _ works: Latch) async throws {
+    try await begin(session)
+    works.raise()
+    state.link.connect(to: session.endpoint)
+    log.info("keeping \(options.store) the same as \(place.values) at \(session.endpoint)")
+    let (wakes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    wakeUp = continuation
+    try await work(session)
+    becomeReady()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await self.watch(session) }
+      group.addTask { try await self.checkAgainAndAgain(session) }
+      group.addTask { try await self.report(session) }
+      group.addTask { for await _ in wakes { try await self.work(session) } }
+      defer { group.cancelAll() }
+      try await group.next()
+    }
+  }
+
+  /// Reads everything, and opens what was agreed with this etcd.
+  private func begin(_ session: Session) async throws {
+    var reading = try await session.read([place.range])
+    if Mirror(reading, place).writer == nil {
+      _ = try await session.change([(place.writer, ownRecord)], ifUnchanged: [(place.writer, 0)])
+      reading = try await session.read([place.range])
+    }
+    let mirror = Mirror(reading, place)
+    guard let writer = mirror.writer else {
+      throw StoreError(.conflict, "another program deletes \(place.writer) again and again; find it")
+    }
+    let sides = Sides(
+      cluster: mirror.cluster, created: writer.created, prefix: place.place.prefix, store: try local.identity(),
+      salvage: try local.quarantine() ?? agreements.salvage)
+    if try agreements.open(sides) {
+      log.notice("the store or etcd is another one than before: everything is compared as on a new machine")
+    }
+    (self.sides, self.mirror, events, hasToReadAll) = (sides, mirror, [], false)
+    state.link.heard = .now
+    hasToCompareAll = true
+  }
+
+  private func watch(_ session: Session) async throws {
+    let next = (mirror?.revision ?? 0) + 1
+    try await session.watch([place.range], from: next, interval: options.machine.proofInterval) { output in
+      await self.take(output)
+    }
+  }
+
+  private func take(_ output: WatchOutput) {
+    state.link.heard = .now
+    guard case .events(let events) = output else {
+      if localStatus.isDue { saveStatus() }
+      return
+    }
+    self.events += events
+    wake()
+  }
+
+  /// Compares what the watch has told with what there is, and everything that was refused anew.
+  private func checkAgainAndAgain(_ session: Session) async throws {
+    while true {
+      try await Task.sleep(for: options.machine.checkInterval * Double.random(in: 0.9...1.1))
+      // A majority of the members answers, so that a member that is cut off is noticed, too.
+      let present = Mirror(try await session.read([place.range], keysOnly: true), place)
+      state.link.heard = .now
+      if mirror?.lacks(present) == true {
+        // An event may be on its way.
+        try await Task.sleep(for: .seconds(1))
+        if mirror?.lacks(present) == true {
+          state.missed += 1
+          throw EtcdError(.unavailable, "the watch of etcd at \(session.endpoint) has missed a change")
+        }
+      }
+      if present.writer?.created != sides?.created {
+        throw EtcdError(.unavailable, "the keys under \(place.values) were deleted and written anew")
+      }
+      let identity = try? local.identity()
+      if try identity != sides?.store || local.quarantine() != nil && local.quarantine() != sides?.salvage {
+        throw StoreWasReplaced(store: options.store)
+      }
+      hasToCompareAll = true
+      wake()
+    }
+  }
+
+  /// Does everything that there is to do.
+  private func work(_ session: Session) async throws {
+    while !Task.isCancelled {
+      try await takeEvents(session)
+      guard hasToCompareAll || !changed.isEmpty else { break }
+      let (keys, areAll) = (changed, hasToCompareAll)
+      (changed, hasToCompareAll) = ([], false)
+      var isDone = false
+      defer {
+        if !isDone {
+          changed.formUnion(keys)
+          hasToCompareAll = hasToCompareAll || areAll
+        }
+      }
+      isDone = try await compare(areAll ? nil : keys, session)
+      if !isDone { break }
+    }
+    state.pending = changed.count
+    state.revision = mirror?.revision
+    saveStatus()
+    reporting.note()
+  }
+
+  private func takeEvents(_ session: Session) async throws {
+    if hasToReadAll {
+      let later = Mirror(try await session.read([place.range]), place)
+      changed.formUnion(mirror?.differences(later) ?? [])
+      (mirror, hasToReadAll) = (later, false)
+    }
+    let events = events
+    self.events = []
+    guard let revision = events.map(\.revision).max(), let known = mirror, revision > known.revision else { return }
+    if known.knows(events) {
+      mirror?.advance(to: revision)
+      return
+    }
+    let reading = try await session.read([place.range], at: revision, changedFrom: known.revision + 1)
+    guard let (names, isComplete) = mirror?.take(reading, events) else { return }
+    changed.formUnion(names)
+    if !isComplete {
+      state.missed += 1
+      hasToReadAll = true
+      try await takeEvents(session)
+    }
+  }
+
+  /// Everything is to be read from etcd before the next comparison.
+  func readAllNext() { hasToReadAll = true }
+
+  // MARK: - Reporting
+
+  private func report(_ session: Session) async throws {
+    reporting = Reporting(options.machine)
+    try await reporting.run { try await self.sendReport(session) }
+  }
+
+  private func sendReport(_ session: Session) async throws {
+    let due = reporting.due([place.place.report(of: options.machine.host): Report(state, options)])
+    let problem = try await session.put(due)
+    if problem == nil { reporting.noteSent(due) }
+    guard state.reportProblem != problem else { return }
+    if let problem { log.warning("\(problem)") }
+    state.reportProblem = problem
+    saveStatus()
+  }
+
+  private func saveStatus() {
+    if !state.link.isConnected { state.pending = changed.count }
+    localStatus.save(state.status(options), state.metrics(options), log)
+  }
+}
+
+private struct StoreWasReplaced: Error, CustomStringConvertible {
+  let store: String
+  var description: String { "the store \(store) was removed, replaced or repaired; kept-fleet has to be started again" }
+}
