@@ -6,8 +6,10 @@ written twice, and says which write a value comes from. Here a value is its stam
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 Stamp = str | None
 State = Mapping[str, Stamp]
@@ -120,3 +122,30 @@ class Round:
     """Whether the machines run with --conflicts local."""
     at_rest: Sequence[Event] = field(default=())
     """What changed in etcd after the fleet was quiet, and before a program wrote again."""
+
+
+def load(path: Path) -> Round:
+    """A round that a run has saved."""
+    saved = json.loads(path.read_text())
+    saved.pop("faults", None)
+    machines = [
+        Machine(
+            **machine
+            | {
+                "writes": [Write(**write) for write in machine["writes"]],
+                "rows": [Row(**row) for row in machine["rows"]],
+                "notices": [Notice(**notice) for notice in machine["notices"]],
+                "snapshots": [Snapshot(**snapshot) for snapshot in machine["snapshots"]],
+            }
+        )
+        for machine in saved["machines"]
+    ]
+    return Round(
+        **saved
+        | {
+            "machines": machines,
+            "events": [Event(**event) for event in saved["events"]],
+            "outside": [Write(**write) for write in saved["outside"]],
+            "at_rest": [Event(**event) for event in saved["at_rest"]],
+        }
+    )
