@@ -258,7 +258,8 @@ extension Syncer {
     for (key, _) in values where plan.steps[key] == .upload(isConflict: true) {
       note(conflict: key, winner: options.machine.host)
     }
-    groups.remove(values.map(\.name))
+    // What has changed meanwhile belongs to what it was changed with.
+    groups.remove(values.map(\.name).filter { !changed.contains($0) })
   }
 
   private func note(conflict key: ExactString, winner: String) {
