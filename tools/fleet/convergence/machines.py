@@ -70,7 +70,7 @@ class LiveMachine:
         self._writer: subprocess.Popen[str] | None = None
         self._order: str | None = None
         self.store = kept.open(self.store_path)
-        self.store.history_limits = {"changesPerKey": 3000, "changes": 6000, "days": 36_500, "bytes": 1 << 28}
+        self.store.history_limits = {"changesPerKey": 10_000, "changes": 30_000, "days": 36_500, "bytes": 1 << 28}
         self._write_lines = LogFile(self.folder / "writes.log")
         self._observer_lines = LogFile(self.folder / "notices.log")
         self._last_number = 0
@@ -125,9 +125,12 @@ class LiveMachine:
         self._order = f"go {seed} {pause}"
         self._tell(self._order)
 
-    def rest(self) -> None:
+    def tell_to_rest(self) -> None:
         self._order = None
         self._tell("rest")
+
+    def wait_until_resting(self) -> None:
+        """Waits for the last write, which needs the store: kept-fleet may not be stopped."""
         if self._writer is not None and self._writer.stdout is not None:
             answer = self._writer.stdout.readline()
             if answer != "resting\n":

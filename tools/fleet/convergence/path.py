@@ -7,6 +7,7 @@ and nothing says when a machine has sent its own change. If no place is left, no
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from etcd_log import EtcdLog
 from records import Event, Machine, Row, Stamp, host_of, number_of
@@ -40,7 +41,8 @@ def walk(machine: Machine, key: str, rows: list[Row], log: EtcdLog, local_wins: 
         elif row.new is not None and host_of(row.new) != machine.host:
             return f"{row.new} came at revision {row.revision} without the fleet's tag"
         else:
-            places = sent(events, places, machine.host, newest(rows, index), local_wins)
+            run = Run(machine, key, oldest(rows, index), newest(rows, index))
+            places = sent(events, places, run, local_wins)
         value, is_pending = row.new, not row.is_from_fleet
         places = same(events, places, value)
     if value != machine.after.get(key):
@@ -86,6 +88,40 @@ def unknown_winner(row: Row, came: list[Event], compacted: int) -> str | None:
     return f"the tag {row.tag} at revision {row.revision} does not name {' or '.join(hosts)}"
 
 
+@dataclass(frozen=True)
+class Run:
+    """What a machine's programs may have written while a row of its history was made."""
+
+    machine: Machine
+    key: str
+    after: int
+    to: int | None
+    """None if that is not known."""
+
+    def has(self, event: Event) -> bool:
+        """Whether a change of etcd may come from it."""
+        if event.host != self.machine.host:
+            return False
+        return event.value is None or self.to is None or number_of(event.value) <= self.to
+
+    @property
+    def has_removed(self) -> bool:
+        """Whether the key was absent in between, which a row need not show."""
+        return any(
+            write.number > self.after
+            and (self.to is None or write.number <= self.to)
+            and write.changes[self.key] is None
+            for write in self.machine.writes
+            if self.key in write.changes
+        )
+
+
+def oldest(rows: list[Row], index: int) -> int:
+    """The number of the last write that came before a row, as far as the history tells."""
+    numbers = [number_of(row.new) for row in rows[:index] if row.new is not None and not row.is_from_fleet]
+    return max(numbers, default=-1)
+
+
 def newest(rows: list[Row], index: int) -> int | None:
     """The highest number that a program can have written when a row was; None if that is not known."""
     for row in rows[index:]:
@@ -94,25 +130,22 @@ def newest(rows: list[Row], index: int) -> int | None:
     return None
 
 
-def sent(events: list[Event], places: Iterable[int], host: str, number: int | None, local_wins: bool) -> Places:
-    """Adds the places to which a machine comes if etcd takes its own changes."""
+def sent(events: list[Event], places: Iterable[int], run: Run, local_wins: bool) -> Places:
+    """Adds the places to which a machine comes if etcd takes its own changes, or has made the same."""
     found = set(places)
     unseen = list(found)
+    has_removed = run.has_removed
     while unseen:
         place = unseen.pop()
-        # etcd takes a change if the key is as the machine has seen it. With --conflicts local, that may be any later
-        # one that the machine does not take over.
-        for later in range(place + 1, len(events) if local_wins else min(place + 2, len(events))):
-            if later not in found and is_own(events[later], host, number):
+        for later in range(place + 1, len(events)):
+            # etcd takes a change if the key is as the machine has seen it. With --conflicts local, that may be any later
+            # change, which the machine does not take over.
+            is_sent = run.has(events[later]) and (later == place + 1 or local_wins)
+            is_same = has_removed and events[later].value is None
+            if later not in found and (is_sent or is_same):
                 found.add(later)
                 unseen.append(later)
     return found
-
-
-def is_own(event: Event, host: str, number: int | None) -> bool:
-    if event.host != host:
-        return False
-    return event.value is None or number is None or number_of(event.value) <= number
 
 
 def same(events: list[Event], places: Iterable[int], value: Stamp) -> Places:

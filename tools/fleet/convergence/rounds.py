@@ -206,19 +206,21 @@ class Runner:
                     if what and what not in said:
                         said.append(what)
             finally:
-                # Some programs end before all is healed, others after.
-                early = random.random() < 0.5
-                if early:
-                    self._rest()
+                # They write on while all is healed, or do not.
+                ends_early = random.random() < 0.5
+                if ends_early:
+                    self._tell_to_rest()
                 close(nemesis)
-                if not early:
-                    self._rest()
+                if not ends_early:
+                    self._tell_to_rest()
+                for machine in self.fleet.machines:
+                    machine.wait_until_resting()
         return "; ".join(said), writes
 
-    def _rest(self) -> None:
+    def _tell_to_rest(self) -> None:
         for machine in self.fleet.machines:
             machine.start_writer()
-            machine.rest()
+            machine.tell_to_rest()
 
     def _become_quiet(self) -> str | None:
         """Waits until all is equal; returns what is not if that takes too long, or if a process has ended."""

@@ -121,6 +121,15 @@ def test_a_change_that_is_written_over_unseen_is_found() -> None:
     assert faults(events, other, blind, local_wins=True) == ""
 
 
+def test_a_removal_that_the_history_does_not_show_may_be_the_same_as_one_in_etcd() -> None:
+    events = [EVENT, Event(2, K, None, "b"), Event(3, K, "a:3", "a")]
+    other = machine("b", "a:3", ("a:1", "fleet:a"), (None, None), ("a:3", "fleet:a"))
+    rows = [Row(1, K, None, "a:1", None), Row(3, K, "a:1", "a:3", None)]
+    writes = [Write(1, {K: "a:1"}, True), Write(2, {K: None}, True), Write(3, {K: "a:3"}, True)]
+    assert faults(events, other, Machine("a", {}, {K: "a:3"}, writes, rows)) == ""
+    assert "written over unseen" in faults(events, other, Machine("a", {}, {K: "a:3"}, writes[::2], rows))
+
+
 def test_a_gap_in_a_history_is_found() -> None:
     gap = Machine("b", {}, {K: "a:1"}, (), [Row(1, K, "a:0", "a:1", "fleet:a")])
     assert "None became a:0 without a trace" in faults([EVENT], WRITER, gap)
