@@ -23,7 +23,7 @@ def walk(machine: Machine, key: str, rows: list[Row], log: EtcdLog, local_wins: 
     value = machine.before.get(key)
     if value != events[0].value:
         return f"it began with {value}, and etcd with {events[0].value}"
-    places = same(events, {0}, value)
+    places = same(events, {0}, value) - too_late(events, machine.host, -1)
     is_pending = False
     for index, row in enumerate(rows):
         if row.old != value:
@@ -44,7 +44,9 @@ def walk(machine: Machine, key: str, rows: list[Row], log: EtcdLog, local_wins: 
             run = Run(machine, key, oldest(rows, index), newest(rows, index))
             places = sent(events, places, run, local_wins)
         value, is_pending = row.new, not row.is_from_fleet
-        places = same(events, places, value)
+        places = same(events, places, value) - too_late(events, machine.host, written(rows, index))
+        if not places:
+            return f"{row.new} came at revision {row.revision} before this machine had written what it replaced"
     if value != machine.after.get(key):
         return f"{value} became {machine.after.get(key)} without a trace in the history, at the end"
     if len(events) - 1 not in places:
@@ -122,6 +124,22 @@ def oldest(rows: list[Row], index: int) -> int:
     return max(numbers, default=-1)
 
 
+def written(rows: list[Row], index: int) -> int | None:
+    """The highest number that had been written when a row was made; None if that is not known."""
+    for earlier in range(index, -1, -1):
+        if not rows[earlier].is_from_fleet:
+            return newest(rows, earlier)
+    return -1
+
+
+def too_late(events: list[Event], host: str, number: int | None) -> Places:
+    """The places that come after a change of a machine that it has not made yet."""
+    for place, event in enumerate(events):
+        if number is not None and event.host == host and event.value is not None and number_of(event.value) > number:
+            return set(range(place, len(events)))
+    return set()
+
+
 def newest(rows: list[Row], index: int) -> int | None:
     """The highest number that a program can have written when a row was; None if that is not known."""
     for row in rows[index:]:
@@ -138,8 +156,8 @@ def sent(events: list[Event], places: Iterable[int], run: Run, local_wins: bool)
     while unseen:
         place = unseen.pop()
         for later in range(place + 1, len(events)):
-            # etcd takes a change if the key is as the machine has seen it. With --conflicts local, that may be any later
-            # change, which the machine does not take over.
+            # etcd takes a change if the key is as the machine has seen it. With --conflicts local, the machine sees any
+            # later change, and does not take it over.
             is_sent = run.has(events[later]) and (later == place + 1 or local_wins)
             is_same = has_removed and events[later].value is None
             if later not in found and (is_sent or is_same):
