@@ -36,7 +36,7 @@ def wait_for_refusal(machine: SyncMachine, key: str, word: str) -> None:
         ("list", '[1,2.5,"x",{"a":null}]'),
         ("date", '{"$date":"2026-11-25T08:00:00Z"}'),
         ("bytes", '{"$binary":{"base64":"AAECAw==","subType":"00"}}'),
-        ("big", "18446744073709551615"),
+        ("big", '{"$numberULong":"18446744073709551615"}'),
         ("a/b c\nd", "true"),
         ("e\u0301", "1"),
         ("\u0301x", "2"),
@@ -202,7 +202,7 @@ def test_a_value_that_is_wrong_is_refused_and_the_others_arrive(
     etcd: Etcd, start_sync: StartSync, value: str, word: str
 ) -> None:
     one = start_sync(etcd, host="one")
-    one.declare('{"properties": {"audio.volume": {"type": "integer", "maximum": 100}, "b": {}}}')
+    one.declare('{"properties": {"audio.volume": {"type": "integer", "maximum": 100}, "b": {"type": "integer"}}}')
     one.set("audio.volume", "30")
     wait_until_same(etcd, PREFIX, one)
     etcd.put(name("audio.volume"), value)
@@ -291,9 +291,19 @@ def test_an_etcd_that_has_lost_everything_gets_it_again(etcd: Etcd, start_sync: 
     # It has more revisions than before when the machines come back.
     for number in range(20):
         etcd.put("other", str(number))
-    one.set("b", "2")
-    wait_for(lambda: etcd.get(name("a")) == "1" and etcd.get(name("b")) == "2", f"etcd has everything: {one.log}")
+    one.set("c", "2")
+    wait_for(lambda: [etcd.get(name(key)) for key in ("a", "b", "c")] == ["1", "1", "2"], "etcd has everything")
     wait_until_same(etcd, PREFIX, one, other)
+
+
+def test_keys_that_were_all_deleted_in_etcd_are_there_again(etcd: Etcd, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    one.transaction({"a": "1", "b": "1"})
+    wait_until_same(etcd, PREFIX, one, other)
+    assert etcd.ctl("del", "--prefix", name("")).status == 0
+    wait_for(lambda: etcd.get(name("a")) == etcd.get(name("b")) == "1", f"etcd has everything: {one.log}")
+    wait_until_same(etcd, PREFIX, one, other)
+    assert one.values() == {"a": "1", "b": "1"}
 
 
 def test_a_store_that_was_removed_is_filled_and_empties_nothing(etcd: Etcd, start_sync: StartSync) -> None:

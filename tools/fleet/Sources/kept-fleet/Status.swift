@@ -46,23 +46,36 @@ struct Status: AsyncParsableCommand {
   }
 
   private func show(_ status: FleetStatus) {
-    let published = DocumentName.allCases.map { "\($0.rawValue) \(status.published[$0]?.revision ?? 0)" }
-    print("published revisions: \(published.joined(separator: ", "))")
     guard !status.machines.isEmpty else { return print("no machine has reported") }
-    var rows = [["HOST", "STATE", "AGE", "MANAGED", "SYSTEM", "BEHIND", "VERSION", "PROBLEM"]]
-    for machine in status.machines {
+    let following = status.machines.filter { $0.report.sync == nil }
+    if !following.isEmpty {
+      let published = DocumentName.allCases.map { "\($0.rawValue) \(status.published[$0]?.revision ?? 0)" }
+      print("published revisions: \(published.joined(separator: ", "))")
+      show(following, ["MANAGED", "SYSTEM", "BEHIND"]) { machine in
+        let documents = machine.report.documents
+        return [documents[.managed]?.revision ?? 0, documents[.system]?.revision ?? 0, machine.behind]
+      }
+    }
+    let syncing = status.machines.filter { $0.report.sync != nil }
+    guard !syncing.isEmpty else { return }
+    show(syncing, ["CONFLICTS", "REFUSED", "SECRETS"]) { machine in
+      guard let sync = machine.report.sync else { return [0, 0, 0] }
+      return [Int64(sync.conflicts), Int64(sync.refusals.count), Int64(sync.withheld)]
+    }
+  }
+
+  private func show(
+    _ machines: [FleetStatus.Machine], _ names: [String], _ numbers: (FleetStatus.Machine) -> [Int64]
+  ) {
+    let rows = machines.map { machine in
       let report = machine.report
       let refusal =
         report.refusals.first.map { "\($0.document.rawValue): \($0.reason)" }
         ?? report.sync?.refusals.first.map { "\($0.key): \($0.reason)" }
-      let problem = refusal ?? report.problems.first ?? ""
-      rows.append([
-        report.host, machine.isSilent ? "silent" : "connected", "\(machine.age) s",
-        "\(report.documents[.managed]?.revision ?? 0)", "\(report.documents[.system]?.revision ?? 0)",
-        "\(machine.behind)", report.version, problem,
-      ])
+      return [report.host, machine.isSilent ? "silent" : "connected", "\(machine.age) s"]
+        + numbers(machine).map { "\($0)" } + [report.version, refusal ?? report.problems.first ?? ""]
     }
-    Terminal.printTable(rows)
+    Terminal.printTable([["HOST", "STATE", "AGE"] + names + ["VERSION", "PROBLEM"]] + rows)
   }
 
   // MARK: - This machine

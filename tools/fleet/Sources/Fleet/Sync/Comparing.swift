@@ -19,7 +19,8 @@ extension Syncer {
     }
     if !hasReadHistory {
       hasReadHistory = true
-      joinByHistory(SyncPlan(situations, groups, options).localChanges)
+      // What a new machine has was not changed against anything in etcd: one conflict shall not cost it everything.
+      if !agreements.table.isEmpty { joinByHistory(SyncPlan(situations, groups, options).localChanges) }
     }
     let plan = SyncPlan(situations, groups, options)
     try noteSteps(plan, situations)
@@ -153,7 +154,7 @@ extension Syncer {
   /// The machines that have made changes, by the revisions of these.
   private func hosts(_ revisions: Set<Int64>, _ session: Session) async throws -> [Int64: String] {
     if writers.count > 10_000 { writers = [:] }
-    if let writer = mirror?.writer { writers[writer.revision] = Self.host(writer) }
+    if let writer = mirror?.writer { writers[writer.revision] = WriterRecord(writer).host }
     let missing = revisions.filter { $0 > 0 && writers[$0] == nil }.sorted(by: >).prefix(1_000)
     for start in stride(from: 0, to: missing.count, by: Session.mostOperations) {
       try await lookUp(Array(missing[start..<min(start + Session.mostOperations, missing.count)]), session)
@@ -172,22 +173,11 @@ extension Syncer {
     }
     for (revision, record) in zip(revisions, records) {
       // A change without the record was made by another program.
-      writers[revision] = record.flatMap { $0.revision == revision ? Self.host($0) : nil } ?? Self.unknown
-    }
-  }
-
-  private static func host(_ record: Item) -> String? {
-    let value = try? Value(json: String(decoding: record.value, as: UTF8.self))
-    // Another program may have written anything.
-    return value?["host"]?.asString.flatMap { host in
-      host.isEmpty || host.utf8.count > 255 || host.contains { "/,:".contains($0) || $0.isWhitespace } ? nil : host
+      writers[revision] = record.flatMap { $0.revision == revision ? WriterRecord($0).host : nil } ?? Self.unknown
     }
   }
 
   // MARK: - Up
-
-  /// The record of the last writer, for changes of this machine.
-  var ownRecord: Data { Data(Value.object(["host": .string(options.machine.host)]).json.utf8) }
 
   private func sendUp(
     _ plan: SyncPlan, _ situations: [ExactString: Situation], _ session: Session
@@ -215,6 +205,8 @@ extension Syncer {
       noted[key] = agreement
     }
     try agreements.update(noted)
+    guard let writer = mirror?.writer else { return false }
+    let record = WriterRecord(host: options.machine.host, keys: WriterRecord(writer).keys)
     // A program that changes a key without end shall not keep etcd busy.
     try await Task.sleep(until: lastSend + .milliseconds(20))
     lastSend = .now
@@ -223,8 +215,8 @@ extension Syncer {
     }
     do {
       let revision = try await session.change(
-        values.map { (place.key($0.name.text), $0.value) } + [(place.writer, ownRecord)],
-        ifUnchanged: part.map { (place.key($0.text), situations[$0]?.remote.compared ?? 0) })
+        values.map { (place.key($0.name.text), $0.value) } + [(place.writer, record.bytes)],
+        ifUnchanged: part.map { (place.key($0.text), situations[$0]?.remote.compared ?? 0) }, ifExists: writer)
       guard let revision else {
         readAllNext()
         wake()

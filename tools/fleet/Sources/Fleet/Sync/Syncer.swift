@@ -140,7 +140,9 @@ package actor Syncer {
   private func begin(_ session: Session) async throws {
     var reading = try await session.read([place.range])
     if Mirror(reading, place).writer == nil {
-      _ = try await session.change([(place.writer, ownRecord)], ifUnchanged: [(place.writer, 0)])
+      let identity = String(UInt64.random(in: .min ... .max), radix: 16)
+      let record = WriterRecord(host: options.machine.host, keys: identity)
+      _ = try await session.change([(place.writer, record.bytes)], ifUnchanged: [(place.writer, 0)])
       reading = try await session.read([place.range])
     }
     let mirror = Mirror(reading, place)
@@ -148,7 +150,7 @@ package actor Syncer {
       throw StoreError(.conflict, "another program deletes \(place.writer) again and again; find it")
     }
     let sides = Sides(
-      cluster: mirror.cluster, created: writer.created, prefix: place.place.prefix, store: try local.identity(),
+      cluster: mirror.cluster, keys: WriterRecord(writer).keys, prefix: place.place.prefix, store: try local.identity(),
       salvage: try local.quarantine() ?? agreements.salvage)
     if try agreements.open(sides) {
       log.notice("the store or etcd is another one than before: everything is compared as on a new machine")
@@ -190,9 +192,6 @@ package actor Syncer {
           throw EtcdError(.unavailable, "the watch of etcd at \(session.endpoint) has missed a change")
         }
       }
-      if present.writer?.created != sides?.created {
-        throw EtcdError(.unavailable, "the keys under \(place.values) were deleted and written anew")
-      }
       let identity = try? local.identity()
       if try identity != sides?.store || local.quarantine() != nil && local.quarantine() != sides?.salvage {
         throw StoreWasReplaced(store: options.store)
@@ -228,6 +227,7 @@ package actor Syncer {
   private func takeEvents(_ session: Session) async throws {
     if hasToReadAll {
       let later = Mirror(try await session.read([place.range]), place)
+      guard later.writer != nil else { throw EtcdError(.unavailable, "\(place.writer) was deleted") }
       changed.formUnion(mirror?.differences(later) ?? [])
       (mirror, hasToReadAll) = (later, false)
     }
@@ -240,6 +240,8 @@ package actor Syncer {
     }
     let reading = try await session.read([place.range], at: revision, changedFrom: known.revision + 1)
     guard let (names, isComplete) = mirror?.take(reading, events) else { return }
+    // Whether the user's settings are to be removed everywhere cannot be told from it.
+    guard mirror?.writer != nil else { throw EtcdError(.unavailable, "\(place.writer) was deleted") }
     changed.formUnion(names)
     if !isComplete {
       state.missed += 1
