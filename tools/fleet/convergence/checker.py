@@ -185,28 +185,30 @@ def torn_in_etcd(round: Round, log: EtcdLog) -> Iterator[str]:
     """What a machine has written together comes to etcd together."""
     for machine in round.machines:
         writes = {write.number: write for write in machine.writes}
-        for revision, events in log.by_revision():
+        for (revision, events), (_, state) in zip(log.by_revision(), log.states(), strict=True):
             for event in events:
                 if event.value is None or host_of(event.value) != machine.host:
                     continue
                 write = writes.get(number_of(event.value))
                 for key in write.changes if write else ():
-                    if not is_with(key, write, machine, events) and not is_excused(key, write, machine):
+                    assert write is not None
+                    if not is_with(key, write, machine, events, state) and not is_excused(key, write, machine):
                         yield f"{event.value} came to etcd at {revision} for {event.key}, and not for {key}"
 
 
-def is_with(key: str, write: Write | None, machine: Machine, events: Iterable[Event]) -> bool:
+def is_with(key: str, write: Write, machine: Machine, events: Iterable[Event], state: State) -> bool:
     """Whether a transaction of etcd has a key as a write has left it, or as a later one of the machine has."""
-    for event in events:
-        if write is not None and event.key == key and event.host == machine.host:
-            return event.value is None or number_of(event.value) >= write.number
-    return False
-
-
-def is_excused(key: str, write: Write | None, machine: Machine) -> bool:
-    """Whether a key need not come with its write: it was removed and absent, or written anew and then lost."""
-    if write is None or write.changes[key] is None:
+    if write.changes[key] is None and state.get(key) is None:
         return True
+    return any(
+        event.value is None or number_of(event.value) >= write.number
+        for event in events
+        if event.key == key and event.host == machine.host
+    )
+
+
+def is_excused(key: str, write: Write, machine: Machine) -> bool:
+    """Whether a key need not come with its write: it was written anew, and that was lost or made the same as in etcd."""
     later = [other for other in machine.writes if other.number > write.number and key in other.changes]
     lost: list[Stamp] = [row.old for row in machine.rows if row.key == key and row.is_conflict]
     return any(other.changes[key] is None or other.changes[key] in lost for other in later)
