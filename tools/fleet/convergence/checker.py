@@ -208,7 +208,7 @@ def is_with(key: str, write: Write, machine: Machine, events: Iterable[Event], s
 
 
 def is_excused(key: str, write: Write, machine: Machine) -> bool:
-    """Whether a key need not come with its write: it was written anew, and that was lost or made the same as in etcd."""
+    """Whether a key need not come with its write: it was written anew, and that was lost, or is the same in etcd."""
     later = [other for other in machine.writes if other.number > write.number and key in other.changes]
     lost: list[Stamp] = [row.old for row in machine.rows if row.key == key and row.is_conflict]
     return any(other.changes[key] is None or other.changes[key] in lost for other in later)
