@@ -186,11 +186,9 @@ extension Syncer {
     for key in uploads.tooLarge {
       note("the value has over \(UploadParts.mostBytes) bytes, which etcd does not take; make it smaller", for: key)
     }
-    for (number, part) in uploads.parts.enumerated() {
-      // The comparison may only be repeated for what is left.
-      changed.formUnion(uploads.parts[number...].joined())
+    // Meanwhile, `changed` may take up the same keys anew.
+    for part in uploads.parts {
       guard try await send(part, plan, situations, session) else { return false }
-      changed.subtract(part)
     }
     return true
   }
@@ -252,7 +250,8 @@ extension Syncer {
     for (key, _) in values where plan.steps[key] == .upload(isConflict: true) {
       note(conflict: key, winner: options.machine.host)
     }
-    groups.remove(values.map(\.name))
+    // What has changed meanwhile belongs to what it was changed with.
+    groups.remove(values.map(\.name).filter { !changed.contains($0) })
   }
 
   private func note(conflict key: ExactString, winner: String) {
