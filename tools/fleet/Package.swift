@@ -49,6 +49,13 @@ let package = Package(
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ]),
+    // A fleet in one process, for benchmarks/fleet; it is not installed.
+    .executableTarget(
+      name: "fleet-simulation",
+      dependencies: [
+        "Etcd", "Fleet",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
   ]
 )
 

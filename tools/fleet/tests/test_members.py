@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
-from conftest import VOLUME_30, VOLUME_40, Etcd, Machine, StartMachine, key, wait_for
+from conftest import VOLUME_30, VOLUME_40, Etcd, Machine, StartMachine, free_ports, key, wait_for
 
 
 def three(start_etcd: Callable[..., Etcd]) -> Etcd:
@@ -63,3 +65,33 @@ def test_a_member_without_the_others_is_not_trusted(
     etcd.wait_until_ready()
     etcd.put(key("managed"), VOLUME_40)
     machine.wait_until(machine.managed, VOLUME_40)
+
+
+def test_a_proxy_that_gives_no_proof_is_followed(etcd: Etcd, start_machine: StartMachine, tmp_path: Path) -> None:
+    port = free_ports(1)[0]
+    url = f"http://127.0.0.1:{port}"
+    with (tmp_path / "proxy.log").open("wb") as log:
+        proxy = subprocess.Popen(
+            ["etcd", "grpc-proxy", "start", "--endpoints", etcd.urls[0], "--listen-addr", f"127.0.0.1:{port}"],
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        machine = start_machine([url])
+        # A proof is due each second, and a comparison every two.
+        heard: set[str] = set()
+
+        def has_compared_often() -> bool:
+            heard.add(machine.status()["heard"])
+            return len(heard) > 5
+
+        wait_for(has_compared_often, "it has compared often")
+        assert machine.status()["connections"] == 1, machine.log
+        etcd.put(key("managed"), VOLUME_30)
+        machine.wait_until(machine.managed, VOLUME_30)
+        # It goes on serving its clients.
+        etcd.kill()
+        wait_for(lambda: not machine.status()["connected"], "a proxy without etcd is noticed")
+    finally:
+        proxy.kill()
+        proxy.wait()

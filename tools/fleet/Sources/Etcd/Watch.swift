@@ -16,17 +16,18 @@ extension Session {
   ///
   /// Always throws: `compacted` if the revision is gone, so that the keys must be read again, `denied` or `unavailable`
   /// if the stream ends or is silent.
+  /// etcd's gRPC proxy answers no request for a proof. There a read has to succeed once, and then it is the caller who
+  /// notices silence, by comparing.
   /// - Parameter interval: how often the member has to prove that it is alive.
   package func watch(
     _ ranges: [KeyRange], from revision: Int64, interval: Duration,
     _ body: @escaping @Sendable (WatchOutput) async throws -> Void
   ) async throws {
     let heard = LastSign()
-    let patience = patience
     let watch = Etcdserverpb_Watch.Client(wrapping: client)
     var options = CallOptions.defaults
     options.maxResponseMessageBytes = Self.largestResponse
-    try await withThrowingTaskGroup(of: Void.self) { [metadata, options, endpoint, user] group in
+    try await withThrowingTaskGroup(of: Void.self) { [metadata, options, endpoint, user, patience] group in
       group.addTask {
         do {
           try await watch.watch(metadata: metadata, options: options) { writer in
@@ -45,7 +46,7 @@ extension Session {
             }
           } onResponse: { response in
             for try await message in response.messages {
-              heard.note()
+              heard.note(isAnswer: message.watchID == -1)
               try Self.check(message, at: endpoint)
               let events = message.events.compactMap(Event.init)
               try await body(message.events.isEmpty ? .alive : .events(events))
@@ -61,7 +62,11 @@ extension Session {
       group.addTask {
         while true {
           let deadline = heard.time + interval + patience
-          if deadline < .now { throw EtcdError(.unavailable, "etcd at \(endpoint) is silent") }
+          if deadline < .now {
+            guard !heard.hasAnswer else { throw EtcdError(.unavailable, "etcd at \(endpoint) is silent") }
+            _ = try await self.read(ranges, keysOnly: true)
+            try await Task.sleep(for: .seconds(Int64.max >> 32))
+          }
           try await Task.sleep(until: deadline)
         }
       }
@@ -82,9 +87,10 @@ extension Session {
   }
 }
 
-/// When a member was last heard of.
+/// When a member was last heard of, and whether it has ever answered a request for a proof.
 private final class LastSign: Sendable {
-  private let last = Mutex(ContinuousClock.now)
-  var time: ContinuousClock.Instant { last.withLock { $0 } }
-  func note() { last.withLock { $0 = .now } }
+  private let last = Mutex((time: ContinuousClock.now, hasAnswer: false))
+  var time: ContinuousClock.Instant { last.withLock { $0.time } }
+  var hasAnswer: Bool { last.withLock { $0.hasAnswer } }
+  func note(isAnswer: Bool) { last.withLock { $0 = (.now, $0.hasAnswer || isAnswer) } }
 }

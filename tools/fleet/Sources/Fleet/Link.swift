@@ -1,6 +1,6 @@
 // The connection to etcd: to one member after the other, until the task is cancelled.
 
-internal import Etcd
+package import Etcd
 internal import Glibc
 internal import Kept
 
@@ -45,7 +45,7 @@ extension Cluster {
   /// - Parameters:
   ///   - body: raises the flag when the session works.
   ///   - failed: called with why a session ended, and whether no member has worked since one did.
-  func keepConnected(
+  package func keepConnected(
     _ body: @escaping @Sendable (Session, Latch) async throws -> Void,
     failed: @Sendable (Endpoint, any Error, _ isAway: Bool) async throws -> Void
   ) async throws {
