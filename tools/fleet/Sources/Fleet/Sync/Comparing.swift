@@ -31,7 +31,12 @@ extension Syncer {
   /// Reads the store; nil if notices have to be waited for.
   private func read(_ keys: Set<ExactString>?, _ mirror: Mirror) throws -> LocalReading? {
     let known = Set(mirror.items.keys).union(agreements.table.keys)
-    let reading = try keys.map { try local.read($0) } ?? local.readAll(known)
+    let reading: LocalReading
+    do { reading = try keys.map { try local.read($0) } ?? local.readAll(known) } catch StoreError.Code.conflict {
+      // The keys change faster than they can be read.
+      wake(after: .milliseconds(100))
+      return nil
+    }
     guard reading.revision > delivered, hasReadHistory else {
       waiting = nil
       delivered = max(delivered, reading.revision)
