@@ -79,7 +79,7 @@ struct LocalSide: Sendable {
   /// Reads some keys at one revision.
   func read(_ keys: Set<ExactString>) throws -> LocalReading {
     let storeRevision = try plain.currentRevision()
-    return try plain.transaction { transaction in
+    var reading = try plain.transaction { transaction in
       var reading = LocalReading(values: [:], revision: 0, storeRevision: storeRevision)
       for key in keys {
         let local = try (try? KeyName(key.text)).map { LocalValue(try transaction.entry(for: $0)) } ?? .absent
@@ -89,6 +89,12 @@ struct LocalSide: Sendable {
       }
       return reading
     }
+    // A removal has no revision of its own.
+    if reading.values.contains(where: { $0.value.value == nil }) {
+      reading.revision = try max(reading.revision, plain.currentRevision())
+      reading.storeRevision = reading.revision
+    }
+    return reading
   }
 
   /// Reads all keys that have a value, and some others, of which only the declarations are of interest.
