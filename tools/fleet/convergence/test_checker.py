@@ -183,3 +183,14 @@ def test_a_write_that_goes_up_in_part_is_found() -> None:
     assert "a:1 came to etcd at 1 for s.0, and not for s.1" in faults(apart, writer)
     together = [Event(1, key, "a:1", "a") for key in both]
     assert faults(together, writer) == ""
+
+
+def test_a_removal_that_goes_up_apart_is_found() -> None:
+    put, there = Event(1, "s.1", "b:1", "b"), {"s.0": "a:1", "s.1": None}
+
+    def parts(absent: tuple[str, ...]) -> str:
+        writer = Machine("a", {}, {"s.0": "a:1"}, [Write(1, there, True, 2, absent)])
+        return faults([put, Event(2, "s.0", "a:1", "a"), Event(3, "s.1", None, "a")], writer)
+
+    assert "a:1 came to etcd at 2 for s.0, and not for s.1" in parts(())
+    assert "and not for s.1" not in parts(("s.1",))
