@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -77,6 +78,8 @@ def main() -> int:
 
 def run(options: Options, numbers: range, keeps_going: bool) -> int:
     print(f"seed {options.seed}, {options.machines} machines, {options.network}, logs in {options.folder}", flush=True)
+    # Also then it ends what it has started.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     begin = time.monotonic()
     done, failed = 0, []
     rules: Counter[str] = Counter()

@@ -198,7 +198,7 @@ def torn_in_etcd(round: Round, log: EtcdLog) -> Iterator[str]:
 
 def is_with(key: str, write: Write, machine: Machine, events: Iterable[Event], state: State) -> bool:
     """Whether a transaction of etcd has a key as a write has left it, or as a later one of the machine has."""
-    if write.changes[key] is None and state.get(key) is None:
+    if write.changes[key] is None and (state.get(key) is None or key in write.absent or not write.acknowledged):
         return True
     return any(
         event.value is None or number_of(event.value) >= write.number

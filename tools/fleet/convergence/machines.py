@@ -215,7 +215,7 @@ class LiveMachine:
                 self._writes[number] = Write(number, line["changes"], False)
                 continue
             changes, revision = self._writes[number].changes, line["revision"]
-            self._writes[number] = Write(number, changes, True, revision)
+            self._writes[number] = Write(number, changes, True, revision, line["absent"])
             if line["read"]:
                 self._reads.append(Snapshot(revision, line["read"]))
 

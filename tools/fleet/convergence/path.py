@@ -68,10 +68,12 @@ def from_fleet(row: Row, events: list[Event], places: Places, is_pending: bool, 
         for place, event in enumerate(events)
         if event.value == row.new and (place > min(places) or place in before)
     }
+    # What it has sent is not news, unless a later change of its own was lost. But etcd may take late what the machine
+    # has given up and replaced.
+    if row.new is not None and host_of(row.new) == host and not after & before:
+        return after, f"its own {row.new} came back at revision {row.revision}"
     if after:
         return after, None
-    if row.new is not None and host_of(row.new) == host:
-        return after, f"its own {row.new} came back at revision {row.revision}"
     if row.new is None or any(event.value == row.new for event in events):
         return after, f"{row.new} came twice or late, at revision {row.revision}"
     return after, f"{row.new} came at revision {row.revision}, and never was in etcd"

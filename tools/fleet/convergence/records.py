@@ -48,6 +48,8 @@ class Write:
     """False if the program was killed before the call returned: the write may have happened."""
     revision: int | None = None
     """The store's revision after it, where the call tells it."""
+    absent: Sequence[str] = ()
+    """Keys that it has removed, and that were absent already."""
 
 
 @dataclass(frozen=True)

@@ -192,7 +192,7 @@ class Runner:
         """Lets programs write while a nemesis acts."""
         name = random.choice(self._options.nemeses)
         for machine in self.fleet.machines:
-            machine.go(f"{self._options.seed}/{number}/{machine.host}", random.choice([0.01, 0.05, 0.2, 1.0]))
+            machine.go(f"{self._options.seed}/{number}/{machine.host}", random.choice([0.003, 0.01, 0.05, 0.2, 1.0]))
         nemesis = NEMESES[name](self.fleet, random)
         said: list[str] = []
         end = time.monotonic() + random.uniform(0.3, 1) * self._options.seconds

@@ -113,6 +113,17 @@ def test_a_value_of_its_own_that_comes_back_is_found() -> None:
     assert "its own a:1 came back" in faults(events, other, machine("a", "b:1", *echo))
 
 
+def test_a_change_that_etcd_takes_after_it_was_given_up_is_found() -> None:
+    events = [Event(1, "s.1", "b:1", "b"), Event(2, K, "a:1", "a")]
+    both = {K: "a:1", "s.1": "b:1"}
+    tag = "fleet:b:conflict"
+    rows = [Row(1, K, None, "a:2", None), Row(2, K, "a:2", None, tag), Row(2, "s.1", "a:2", "b:1", tag)]
+    rows += [Row(1, "s.1", None, "a:2", None), Row(3, K, None, "a:1", "fleet:a")]
+    writes = [Write(1, {K: "a:1"}, True), Write(2, {K: "a:2", "s.1": "a:2"}, True, 1)]
+    rows.sort(key=lambda row: row.revision)
+    assert "its own a:1 came back at revision 3" in faults(events, Machine("a", {}, both, writes, rows))
+
+
 def test_a_change_that_is_written_over_unseen_is_found() -> None:
     events = [Event(1, K, "b:1", "b"), Event(2, K, "a:1", "a")]
     other = machine("b", "a:1", ("b:1", None), ("a:1", "fleet:a"))
@@ -183,3 +194,14 @@ def test_a_write_that_goes_up_in_part_is_found() -> None:
     assert "a:1 came to etcd at 1 for s.0, and not for s.1" in faults(apart, writer)
     together = [Event(1, key, "a:1", "a") for key in both]
     assert faults(together, writer) == ""
+
+
+def test_a_removal_that_goes_up_apart_is_found() -> None:
+    put, there = Event(1, "s.1", "b:1", "b"), {"s.0": "a:1", "s.1": None}
+
+    def parts(absent: tuple[str, ...]) -> str:
+        writer = Machine("a", {}, {"s.0": "a:1"}, [Write(1, there, True, 2, absent)])
+        return faults([put, Event(2, "s.0", "a:1", "a"), Event(3, "s.1", None, "a")], writer)
+
+    assert "a:1 came to etcd at 2 for s.0, and not for s.1" in parts(())
+    assert "and not for s.1" not in parts(("s.1",))

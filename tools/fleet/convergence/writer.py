@@ -54,6 +54,7 @@ class Writer:
         values = {key: value and value_of(value, random) for key, value in changed.items()}
         revision: int | None = None
         read: State = {}
+        absent: list[str] = []
         if len(values) == 1 and random.random() < 0.5:
             ((key, value),) = values.items()
             if value is None:
@@ -61,22 +62,23 @@ class Writer:
             else:
                 self._store[key] = value
         else:
-            revision, read = self._write_together(values)
-        self._note(n=self._number, done=True, revision=revision, read=read)
+            revision, read, absent = self._write_together(values)
+        self._note(n=self._number, done=True, revision=revision, read=read, absent=absent)
 
-    def _write_together(self, values: State) -> tuple[int, State]:
+    def _write_together(self, values: State) -> tuple[int, State, list[str]]:
         while True:
             transaction = self._store.transaction()
             try:
                 # What it reads is checked by the commit.
                 keys = [key for group in GROUPS if group[0] in values for key in group]
                 read = {key: stamp_of(transaction.get(key)) for key in keys}
+                absent = [key for key, value in values.items() if value is None and key not in transaction]
                 for key, value in values.items():
                     if value is None:
                         transaction.reset(key)
                     else:
                         transaction[key] = value
-                return transaction.commit(), read
+                return transaction.commit(), read, absent
             except kept.ConflictError:
                 transaction.rollback()
                 time.sleep(0.001)

@@ -48,21 +48,20 @@ extension Syncer {
       wake(after: Self.patience)
       return nil
     }
-    // The notice has merged with others, to nothing, or the key changes without end.
+    // The notice has merged with others, to nothing, or the key changes without end. What else was changed with it is
+    // not known: everything is compared, and what no notice has told of counts as changed together.
+    guard keys == nil else {
+      hasToCompareAll = true
+      wake()
+      return nil
+    }
     waiting = nil
-    let all = try local.readAll(known)
-    delivered = all.revision
-    if let keys { changed.formUnion(all.values.keys.filter { !keys.contains($0) && hasChanged($0, all) }) }
-    guard let keys else { return all }
-    return LocalReading(
-      values: all.values.filter { keys.contains($0.key) }, revision: all.revision, storeRevision: all.storeRevision)
+    groups.join(reading.values.filter { $0.value.revision ?? 0 > delivered }.keys)
+    delivered = reading.revision
+    return reading
   }
 
   private static let patience = Duration.seconds(1)
-
-  private func hasChanged(_ key: ExactString, _ reading: LocalReading) -> Bool {
-    reading.values[key]?.revision != agreements.table[key]?.local
-  }
 
   /// Finds out which changes were made together while this program did not run.
   ///
