@@ -8,7 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from conftest import IDENTIFIER, VOLUME_30, VOLUME_40, Etcd, StartMachine, key, program, run, wait_for
+from conftest import (
+    IDENTIFIER,
+    VOLUME_30,
+    VOLUME_40,
+    Etcd,
+    StartMachine,
+    StartSync,
+    key,
+    program,
+    run,
+    wait_for,
+    wait_until_same,
+)
 
 
 class Authority:
@@ -195,6 +207,24 @@ def test_a_user_without_permission_is_said_and_goes_on_when_it_is_granted(
     wait_for(lambda: "does not permit" in str(machine.status().get("lastError")), "permission is denied")
     assert etcd.ctl("user", "grant-role", "stranger", "machine").status == 0
     machine.wait_until(machine.managed, VOLUME_30)
+
+
+def test_changes_of_a_user_who_may_only_read_wait_until_writing_is_granted(
+    etcd: Etcd, start_sync: StartSync, tmp_path: Path
+) -> None:
+    protect(etcd)
+    prefix = "/kept-users/anna"
+    etcd.put(f"{prefix}/{IDENTIFIER}/user/", "{}")
+    etcd.put(f"{prefix}/{IDENTIFIER}/user/a", "1")
+    assert etcd.ctl("role", "grant-permission", "machine", "read", "--prefix=true", prefix).status == 0
+    one = start_sync(etcd, "--user", "machine", "--password-file", password_file(tmp_path, "right"))
+    wait_for(lambda: one.get("a") == "1", "it reads")
+    one.set("b", "2")
+    wait_for(lambda: "does not permit" in str(one.status().get("problems")), f"it is a problem: {one.log}")
+    assert one.status()["pending"] == 1
+    assert etcd.ctl("role", "grant-permission", "machine", "readwrite", "--prefix=true", prefix).status == 0
+    wait_until_same(etcd, prefix, one)
+    wait_for(lambda: "problems" not in one.status(), "it is no problem any more")
 
 
 def test_a_machine_that_may_not_report_follows_all_the_same(

@@ -352,6 +352,31 @@ def test_a_full_etcd_is_told_and_what_waits_goes_up_later(start_etcd: Any, start
     wait_for(lambda: "problems" not in one.status(), "nothing keeps it back")
 
 
+def test_a_full_disk_is_told_and_what_waits_comes_down_later(etcd: Etcd, start_sync: StartSync, tmp_path: Path) -> None:
+    small = tmp_path / "one"
+    small.mkdir()
+    mounted = run(["mount", "-t", "tmpfs", "-o", "size=8m,mode=755", "tmpfs", str(small)])
+    assert mounted.status == 0, f"a small disk needs root: {mounted.err}"
+    status = tmp_path / "status.json"
+    one: SyncMachine | None = None
+    try:
+        one = start_sync(etcd, "--status-file", str(status), wait=False)
+        wait_for(lambda: status.exists() and json.loads(status.read_text())["connected"], "it is connected")
+        filler = small / "filler"
+        with filler.open("wb", buffering=0) as file, pytest.raises(OSError, match="No space"):
+            while True:
+                file.write(bytes(4096))
+        large = json.dumps("x" * 500_000)
+        etcd.put(name("a"), large)
+        wait_for(lambda: "problems" in json.loads(status.read_text()), f"it is told: {one.log}")
+        filler.unlink()
+        wait_for(lambda: one.get("a") == large, f"it comes down: {one.log}")
+    finally:
+        if one is not None:
+            one.kill()
+        assert run(["umount", str(small)]).status == 0
+
+
 def test_two_programs_for_one_store_are_refused(etcd: Etcd, start_sync: StartSync) -> None:
     one = start_sync(etcd, host="one")
     again = run(one.command())
@@ -383,7 +408,7 @@ def test_the_status_and_the_metrics_tell_of_it(etcd: Etcd, start_sync: StartSync
     wait_until_same(etcd, PREFIX, one)
     done = run([os.environ["KEPT_FLEET"], "status", "--status-file", str(one.status_file)])
     assert done.status == 0, done.out + done.err
-    assert "0 keys wait" in done.out
+    assert "keys that wait: 0" in done.out
     everywhere = run([os.environ["KEPT_FLEET"], "status", IDENTIFIER, "--prefix", PREFIX, "--etcd", etcd.urls[0]])
     assert everywhere.status == 0, everywhere.out + everywhere.err
     assert "one" in everywhere.out

@@ -112,7 +112,7 @@ struct Status: AsyncParsableCommand {
       }
     }
     if let pending = value["pending"]?.asInt64 {
-      lines.append("\(pending) keys wait to go up, \(value["conflicts"]?.json ?? "0") conflicts since the start")
+      lines.append("keys that wait: \(pending); conflicts since the start: \(value["conflicts"]?.json ?? "0")")
     }
     for conflict in value["lastConflicts"]?.asArray ?? [] {
       lines.append(
