@@ -13,6 +13,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import gdeclaration
 import gschema
@@ -28,7 +29,16 @@ NAMES = {
 def write_schema(file: Path, settings: list[gschema.Setting]) -> None:
     keys = {setting.key: gdeclaration.declaration(setting) for setting in settings}
     schema = {"title": "The settings of a GNOME desktop", "type": "object", "properties": keys}
-    file.write_text(json.dumps(schema, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    file.write_text(json.dumps(as_written(schema), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def as_written(value: Any) -> Any:
+    """JSON in which an integer beyond 64 bits with a sign has the form that Kept reads."""
+    if isinstance(value, dict):
+        return {name: as_written(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [as_written(element) for element in value]
+    return {"$numberULong": str(value)} if isinstance(value, int) and value >= 2**63 else value
 
 
 def main(location: str, folder: Path, file: Path) -> None:

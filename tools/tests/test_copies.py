@@ -83,6 +83,11 @@ def test_declarations_are_compared_where_both_sides_have_them(declared: Kept, tm
     assert declared("diff", "whole", "player", "--quiet").status == 1
     without = declared("diff", "player", "values")
     assert (without.status, without.out) == (0, "") and "declarations are not compared" in without.err
+    # The word may also be in a value.
+    assert declared("set", "player", "--undeclared", "note", '{"declarations": 1}').status == 0
+    assert declared("export", "player", "--output", "values").status == 0
+    without = declared("diff", "player", "values")
+    assert (without.status, without.out) == (0, "") and "declarations are not compared" in without.err
 
 
 def test_a_comparison_that_cannot_be_made_is_no_difference(declared: Kept) -> None:

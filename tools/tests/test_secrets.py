@@ -24,7 +24,7 @@ PIN = "77001"
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with secrets, of which one was none when it was set first, and copies of it."""
+    """A store with secrets, and copies of it. One of the keys was declared secret only after it had been set."""
     folder = tmp_path_factory.mktemp("template")
     kept = runner(environment_in(folder))
     assert kept("set", "player", 'token="hunter-old"', "pin=770012", 'title="x"').status == 0

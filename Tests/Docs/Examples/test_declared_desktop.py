@@ -76,6 +76,15 @@ def test_the_file_declares_what_the_schemas_say(folder: Path, store: str) -> Non
         assert settings["panel.layouts"] == [["xkb", "us"]] and len(settings) == 0
 
 
+def test_an_unsigned_integer_of_64_bits_is_declared(folder: Path) -> None:
+    key = '<key name="mask" type="t"><default>18446744073709551615</default></key>'
+    (folder / "panel.gschema.xml").write_text(f'<schemalist><schema id="panel">{key}</schema></schemalist>')
+    done = run(*python("import_gsettings"), str(folder / "store"), folder, folder / "settings.schema.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    with kept.open(str(folder / "store")) as settings:
+        assert settings["panel.mask"] == 2**64 - 1
+
+
 def test_comparing_says_what_is_equal_and_which_constraints_are_known(folder: Path, store: str) -> None:
     done = run(*python("compare_gsettings"), store, folder)
     assert done.returncode == 0, done.stdout + done.stderr

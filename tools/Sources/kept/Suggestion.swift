@@ -23,7 +23,7 @@ enum Suggestion {
   static func closest(to key: String, among known: [String]) -> String {
     let most = max(1, key.count / 4)
     var best: (key: String, distance: Int)?
-    // Two letters that have changed places are one mistake.
+    // Letters that have changed places are one mistake.
     if let swapped = known.first(where: { $0 != key && $0.count == key.count && $0.sorted() == key.sorted() }) {
       return "; did you mean \"\(Shown.line(swapped))\"?"
     }

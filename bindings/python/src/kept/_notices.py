@@ -112,7 +112,7 @@ class Notice(_Common):
     its own notice; those of other processes may be merged. In C: `kept_notice`. In Swift: `Notice`."""
 
     changes: tuple[Change[JSON], ...]
-    """One change for each key."""
+    """One change for each key; none, with `Origin.LAYER`, if only locks of the managed layer have changed."""
 
 
 def subjects(pointer: NoticePointer, key: str | Key[Any] | None) -> Sequence[Notice | Change[Any]]:

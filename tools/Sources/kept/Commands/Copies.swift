@@ -156,7 +156,8 @@ struct Contents {
     try copy.import(bytes, ImportOptions(includesDeclarations: true))
     var contents = try Contents(copy)
     if contents.declarations.isEmpty {
-      contents.hasDeclarations = String(decoding: bytes, as: UTF8.self).contains("\"declarations\"")
+      let text = try? Value(json: String(decoding: bytes, as: UTF8.self))
+      contents.hasDeclarations = text?.asDictionary?["declarations"] != nil
     }
     return contents
   }
