@@ -73,8 +73,8 @@ class Etcd:
         for member in self.members:
             member.kill()
 
-    def call(self, path: str, **body: Any) -> dict[str, Any]:
-        """Calls one member after the other, until one answers."""
+    def call(self, path: str, /, is_change: bool = False, **body: Any) -> dict[str, Any]:
+        """Calls one member after the other, until one answers. A change is not repeated if one may have made it."""
         error: object = "no member"
         for host, port in self._addresses:
             connection = http.client.HTTPConnection(host, port, timeout=3)
@@ -87,15 +87,17 @@ class Etcd:
                 error = answer
             except (OSError, http.client.HTTPException, ValueError) as caught:
                 error = caught
+                if is_change and not isinstance(caught, ConnectionRefusedError):
+                    break
             finally:
                 connection.close()
         raise Unavailable(f"{path}: {error}")
 
     def put(self, key: str, value: str) -> None:
-        self.call("kv/put", key=encoded(key), value=encoded(value))
+        self.call("kv/put", is_change=True, key=encoded(key), value=encoded(value))
 
     def delete(self, key: str) -> None:
-        self.call("kv/deleterange", key=encoded(key))
+        self.call("kv/deleterange", is_change=True, key=encoded(key))
 
     def compact(self, revision: int) -> None:
         self.call("kv/compaction", revision=str(revision))
