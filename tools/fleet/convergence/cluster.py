@@ -7,7 +7,7 @@ import http.client
 import json
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +73,15 @@ class Etcd:
         for member in self.members:
             member.kill()
 
-    def call(self, path: str, /, is_change: bool = False, **body: Any) -> dict[str, Any]:
-        """Calls one member after the other, until one answers. A change is not repeated if one may have made it."""
+    def call(self, path: str, **body: Any) -> dict[str, Any]:
+        """Calls one member after the other, until one answers."""
+        return self._call(path, body, lambda error: True)
+
+    def change(self, path: str, **body: Any) -> None:
+        """As `call`, but does not repeat what a member may have done."""
+        self._call(path, body, lambda error: isinstance(error, ConnectionRefusedError))
+
+    def _call(self, path: str, body: dict[str, Any], repeats: Callable[[object], bool]) -> dict[str, Any]:
         error: object = "no member"
         for host, port in self._addresses:
             connection = http.client.HTTPConnection(host, port, timeout=3)
@@ -87,17 +94,17 @@ class Etcd:
                 error = answer
             except (OSError, http.client.HTTPException, ValueError) as caught:
                 error = caught
-                if is_change and not isinstance(caught, ConnectionRefusedError):
-                    break
             finally:
                 connection.close()
+            if not repeats(error):
+                break
         raise Unavailable(f"{path}: {error}")
 
     def put(self, key: str, value: str) -> None:
-        self.call("kv/put", is_change=True, key=encoded(key), value=encoded(value))
+        self.change("kv/put", key=encoded(key), value=encoded(value))
 
     def delete(self, key: str) -> None:
-        self.call("kv/deleterange", is_change=True, key=encoded(key))
+        self.change("kv/deleterange", key=encoded(key))
 
     def compact(self, revision: int) -> None:
         self.call("kv/compaction", revision=str(revision))
