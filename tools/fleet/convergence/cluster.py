@@ -7,7 +7,7 @@ import http.client
 import json
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +75,13 @@ class Etcd:
 
     def call(self, path: str, **body: Any) -> dict[str, Any]:
         """Calls one member after the other, until one answers."""
+        return self._call(path, body, lambda error: True)
+
+    def change(self, path: str, **body: Any) -> None:
+        """As `call`, but does not repeat what a member may have done."""
+        self._call(path, body, lambda error: isinstance(error, ConnectionRefusedError))
+
+    def _call(self, path: str, body: dict[str, Any], repeats: Callable[[object], bool]) -> dict[str, Any]:
         error: object = "no member"
         for host, port in self._addresses:
             connection = http.client.HTTPConnection(host, port, timeout=3)
@@ -89,13 +96,15 @@ class Etcd:
                 error = caught
             finally:
                 connection.close()
+            if not repeats(error):
+                break
         raise Unavailable(f"{path}: {error}")
 
     def put(self, key: str, value: str) -> None:
-        self.call("kv/put", key=encoded(key), value=encoded(value))
+        self.change("kv/put", key=encoded(key), value=encoded(value))
 
     def delete(self, key: str) -> None:
-        self.call("kv/deleterange", key=encoded(key))
+        self.change("kv/deleterange", key=encoded(key))
 
     def compact(self, revision: int) -> None:
         self.call("kv/compaction", revision=str(revision))
