@@ -25,7 +25,7 @@ PIN = "77001"
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with secrets, of which one was none when it was set first, and copies of it."""
+    """A store with secrets, some of them set before they were declared secret, and copies of it."""
     folder = tmp_path_factory.mktemp("template")
     kept = runner(environment_in(folder))
     assert kept("set", "player", 'token="hunter-old"', "pin=770012", 'title="x"').status == 0
