@@ -129,8 +129,8 @@ package final class Session: Sendable {
   }
 
   /// A call, repeated after a new login if the token has expired.
-  private func call<Response>(
-    _ body: (Metadata, CallOptions) async throws -> Response
+  private func call<Response: Sendable>(
+    _ body: @escaping @Sendable (Metadata, CallOptions) async throws -> Response
   ) async throws(EtcdError) -> Response {
     if case .unknown = token.withLock({ $0 }) { try await login() }
     do throws(EtcdError) { return try await once(body) } catch {
@@ -140,10 +140,13 @@ package final class Session: Sendable {
     }
   }
 
-  private func once<Response>(
-    _ body: (Metadata, CallOptions) async throws -> Response
+  /// Ends by its deadline, and not earlier if the caller is cancelled: grpc-swift-nio-transport 2.9 lets a call wait for
+  /// ever if it is cancelled just before it waits for a connection.
+  private func once<Response: Sendable>(
+    _ body: @escaping @Sendable (Metadata, CallOptions) async throws -> Response
   ) async throws(EtcdError) -> Response {
-    do { return try await body(metadata, options) } catch {
+    let call = Task { [metadata, options] in try await body(metadata, options) }
+    do { return try await call.value } catch {
       throw EtcdError(error, of: endpoint, user: user?.user)
     }
   }
