@@ -43,6 +43,8 @@ struct FleetSimulation: AsyncParsableCommand {
       reportInterval: .seconds(reportEvery), spread: .seconds(reportWithin))
     let cluster = Cluster(
       etcd.compactMap { Endpoint($0) }, tls: TLSFiles(), login: nil, patience: .seconds(timeout))
+    // A writer that gave up would end the run.
+    let writers = Cluster(cluster.endpoints, tls: cluster.tls, login: nil, patience: .seconds(patience))
     let population = Population()
     let all = (0..<machines).map { Machine($0, options, population) }
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -52,7 +54,7 @@ struct FleetSimulation: AsyncParsableCommand {
         let words = line.split(separator: " ").map(String.init)
         let number = words.count > 1 ? Double(words[1]) ?? 0 : 0
         var answer = Answer()
-        let control = Control(cluster: cluster, options: options, population: population, machines: machines)
+        let control = Control(cluster: writers, options: options, population: population, machines: machines)
         switch words.first {
         case "start" where !isStarted:
           isStarted = true
@@ -75,7 +77,8 @@ struct FleetSimulation: AsyncParsableCommand {
         }
         control.add(&answer)
         try FileHandle.standardOutput.write(contentsOf: Data("\(answer.json)\n".utf8))
-        if let error = population.takeError() { try FileHandle.standardError.write(contentsOf: Data("\(error)\n".utf8)) }
+        let error = population.takeError().map { "\($0)\n" } ?? ""
+        try FileHandle.standardError.write(contentsOf: Data(error.utf8))
       }
     }
   }
@@ -95,7 +98,7 @@ struct FleetSimulation: AsyncParsableCommand {
     }
   }
 
-  /// The lines of standard input. They are read on a thread of their own, which may block.
+  /// The lines of standard input, read on a thread of their own, which may block.
   private static func commands() -> AsyncStream<String> {
     let (lines, line) = AsyncStream.makeStream(of: String.self)
     Thread.detachNewThread {

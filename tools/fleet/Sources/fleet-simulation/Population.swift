@@ -9,7 +9,7 @@ final class Population: Sendable {
   struct Counts: Sendable {
     var reports = 0
     var comparisons = 0
-    /// Comparisons that found what no event had told of. One that runs while a change arrives may be among them.
+    /// Comparisons that found what no event had told of, among them some that ran while a change arrived.
     var differences = 0
     var proofs = 0
     var failures = 0
