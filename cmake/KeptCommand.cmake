@@ -3,6 +3,8 @@
 # It is compiled apart from the library: its parser inspects stored properties at run time, and the library is built
 # without what that needs.
 
+include(cmake/KeptProgram.cmake)
+
 set(kept_command ${PROJECT_BINARY_DIR}/bin/kept)
 # The pages of the manual and the completions of shells, which the command writes itself.
 set(kept_command_pages ${PROJECT_BINARY_DIR}/share/kept)
@@ -13,25 +15,11 @@ if(NOT command_version MATCHES "\"${PROJECT_VERSION}\"")
   message(FATAL_ERROR "tools/Sources/kept/Build.swift must have the version of include/kept.h, ${PROJECT_VERSION}")
 endif()
 
-# The flags are those of the library; KeptLibrary.cmake says what they are for.
 # SwiftPM looks for new files of the package alone, not of the library beside it, unless it has to plan again.
 add_custom_target(kept-command ALL
   COMMAND ${CMAKE_COMMAND} -E rm -f ${KEPT_COMMAND_SCRATCH}/release.yaml
   COMMAND ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR}/tools --scratch-path ${KEPT_COMMAND_SCRATCH}
-    --configuration release --product kept
-    --disable-local-rpath
-    -Xswiftc -static-stdlib
-    -Xswiftc -O
-    -Xswiftc -Xfrontend -Xswiftc -function-sections
-    -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
-    -Xswiftc -Xclang-linker -Xswiftc -fuse-ld=lld
-    -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
-    -Xlinker --gc-sections
-    -Xlinker --icf=all
-    -Xlinker -zpack-relative-relocs
-    -Xlinker -znow
-    -Xlinker -O2
-    ${KEPT_STATIC_FLAGS}
+    --product kept ${kept_program_flags}
   COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/bin ${kept_command_pages}
   COMMAND ${CMAKE_STRIP} -o ${kept_command} ${KEPT_COMMAND_SCRATCH}/release/kept
   COMMAND ${kept_command} manual --into ${kept_command_pages}

@@ -10,6 +10,9 @@ set(components runtime development command modules)
 if(KEPT_GSETTINGS)
   list(APPEND components gsettings)
 endif()
+if(KEPT_FLEET)
+  list(APPEND components fleet)
+endif()
 set(CPACK_COMPONENTS_ALL ${components})
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
@@ -71,6 +74,21 @@ set(CPACK_DEBIAN_GSETTINGS_DESCRIPTION "typed settings store that programs share
 A backend of GSettings, with which programs of GNOME keep their settings in
 Kept, and the command kept-gsettings, which declares their schemas and moves
 settings from dconf and back.")
+
+set(CPACK_DEBIAN_FLEET_PACKAGE_NAME kept-fleet)
+set(CPACK_DEBIAN_FLEET_PACKAGE_SECTION admin)
+set(CPACK_DEBIAN_FLEET_PACKAGE_DEPENDS "${loader}")
+set(CPACK_DEBIAN_FLEET_PACKAGE_RECOMMENDS "ca-certificates")
+set(CPACK_DEBIAN_FLEET_PACKAGE_SUGGESTS "etcd-server, kept")
+set(CPACK_DEBIAN_FLEET_PACKAGE_CONTROL_EXTRA
+  "${PROJECT_SOURCE_DIR}/tools/fleet/debian/conffiles;${PROJECT_SOURCE_DIR}/tools/fleet/debian/postinst"
+  "${PROJECT_SOURCE_DIR}/tools/fleet/debian/prerm;${PROJECT_SOURCE_DIR}/tools/fleet/debian/postrm")
+set(CPACK_DEBIAN_FLEET_DESCRIPTION "typed settings store that programs share (etcd)
+The command kept-fleet brings an administrator's settings to many machines, and
+keeps a user's settings the same on several, through etcd.
+
+This package has services for systemd, which are not started: each needs the
+name of a program and the members of etcd. It needs no other package of Kept.")
 
 install(DIRECTORY bindings/python/src/kept DESTINATION lib/python3/dist-packages COMPONENT modules
   FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)

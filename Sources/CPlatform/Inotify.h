@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "Files.h"
@@ -26,10 +27,22 @@ static inline int kept_inotify_add(int events, const char *folder, bool files) {
 
 static inline void kept_inotify_remove(int events, int watch) { inotify_rm_watch(events, watch); }
 
-/// Discards the pending events; after many reads the remaining ones are left for another time.
-static inline void kept_inotify_drain(int events) {
+/// Discards the pending events; after many reads the remaining ones are left for another time. Returns whether a file
+/// was renamed to one of the names, each of which ends with a zero byte; an empty name ends the list.
+static inline bool kept_inotify_drain(int events, const char *names) {
   char bytes[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
-  for (int readings = 0; readings < 64 && read(events, bytes, sizeof bytes) > 0; readings++) continue;
+  bool found = false;
+  for (int readings = 0; readings < 64; readings++) {
+    ssize_t count = read(events, bytes, sizeof bytes);
+    if (count <= 0) break;
+    for (ssize_t next = 0; next < count;) {
+      const struct inotify_event *event = (const struct inotify_event *)(bytes + next);
+      next += (ssize_t)sizeof *event + event->len;
+      if (!(event->mask & IN_MOVED_TO) || event->len == 0) continue;
+      for (const char *name = names; *name && !found; name += strlen(name) + 1) found = !strcmp(name, event->name);
+    }
+  }
+  return found;
 }
 
 #else
@@ -47,7 +60,10 @@ static inline int kept_inotify_add(int events, const char *folder, bool files) {
 
 static inline void kept_inotify_remove(int events, int watch) { (void)events, (void)watch; }
 
-static inline void kept_inotify_drain(int events) { (void)events; }
+static inline bool kept_inotify_drain(int events, const char *names) {
+  (void)events, (void)names;
+  return false;
+}
 
 #endif
 

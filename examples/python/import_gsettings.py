@@ -13,6 +13,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import gdeclaration
 import gschema
@@ -27,8 +28,17 @@ NAMES = {
 
 def write_schema(file: Path, settings: list[gschema.Setting]) -> None:
     keys = {setting.key: gdeclaration.declaration(setting) for setting in settings}
-    schema = {"title": "The settings of a GNOME desktop", "type": "object", "properties": keys}
+    schema = {"title": "The settings of a GNOME desktop", "type": "object", "properties": file_form(keys)}
     file.write_text(json.dumps(schema, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def file_form(value: Any) -> Any:
+    """A value as Kept's files have it: an integer above 2^63 - 1, which only GVariant's type `t` has, as its digits."""
+    if isinstance(value, dict):
+        return {name: file_form(member) for name, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [file_form(member) for member in value]
+    return {"$numberULong": str(value)} if isinstance(value, int) and value >= 2**63 else value
 
 
 def main(location: str, folder: Path, file: Path) -> None:

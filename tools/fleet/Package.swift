@@ -12,7 +12,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
-    .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
+    // Its traits would bring in all of Foundation, and make the program twice as large.
+    .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
     .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.0"),
     .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.0"),
     .package(url: "https://github.com/grpc/grpc-swift-protobuf", from: "2.4.0"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from conftest import Kept
 
 
@@ -83,6 +85,27 @@ def test_declarations_are_compared_where_both_sides_have_them(declared: Kept, tm
     assert declared("diff", "whole", "player", "--quiet").status == 1
     without = declared("diff", "player", "values")
     assert (without.status, without.out) == (0, "") and "declarations are not compared" in without.err
+    # The word may also be in a value.
+    assert declared("set", "player", "--undeclared", "note", '{"declarations": 1}').status == 0
+    assert declared("export", "player", "--output", "values").status == 0
+    without = declared("diff", "player", "values")
+    assert (without.status, without.out) == (0, "") and "declarations are not compared" in without.err
+
+
+@pytest.mark.parametrize(
+    ("export", "has"),
+    [
+        ('{"kept":1,"values":{"title":"the word \\"declarations\\""}}', False),
+        ('{"kept":1,"values":{"declarations":"x","title":["declarations"]}}', False),
+        ('{"declarations":{},"kept":1,"values":{}}', True),
+        ('{"kept": 1, "values": {}, "declar\\u0061tions": {}}', True),
+    ],
+)
+def test_the_word_declarations_in_a_value_is_no_member(export: str, has: bool, declared: Kept, tmp_path: Path) -> None:
+    (tmp_path / "export").write_text(export)
+    done = declared("diff", "player", "export")
+    assert done.status == 1
+    assert ("- declaration of title" in done.out, "declarations are not compared" in done.err) == (has, not has)
 
 
 def test_a_comparison_that_cannot_be_made_is_no_difference(declared: Kept) -> None:

@@ -25,6 +25,14 @@ def test_fields_end_with_zero_bytes(kept: Kept) -> None:
     assert kept("list", "player", "--null").out == f'{AWKWARD}\0"a\\nb"\0'
 
 
+def test_a_secret_is_not_mistaken_for_a_key_without_a_value(declared: Kept) -> None:
+    assert "token=\n" in declared("list", "player", "--all").out
+    assert declared("set", "player", "token=", "title=(secret)").status == 0
+    assert declared("list", "player").out == 'title="(secret)"\ntoken=(secret)\n'
+    assert declared("list", "player", "--null").out == 'title\0"(secret)"\0token\0(secret)\0'
+    assert declared("list", "player", "--reveal").out == 'title="(secret)"\ntoken=""\n'
+
+
 def test_json_has_all_that_is_known(declared: Kept) -> None:
     assert declared("set", "player", "audio.volume", "7").status == 0
     listed = json.loads(declared("list", "player", "--json").out)

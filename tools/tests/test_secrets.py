@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
 
-from conftest import Kept, environment_in, runner
+from conftest import Kept, environment_in, on_terminal, runner
 
 SCHEMA = """{"properties": {
   "title": {"type": "string"},
@@ -24,7 +25,7 @@ PIN = "77001"
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with secrets, of which one was none when it was set first, and copies of it."""
+    """A store with secrets, some of them set before they were declared secret, and copies of it."""
     folder = tmp_path_factory.mktemp("template")
     kept = runner(environment_in(folder))
     assert kept("set", "player", 'token="hunter-old"', "pin=770012", 'title="x"').status == 0
@@ -165,3 +166,61 @@ def test_a_secret_that_is_edited_openly_is_changed(kept: Kept, home: Path) -> No
     done = kept("edit", "player", "--yes", "--reveal", more={"EDITOR": "sed -i s/hunter-new/hunter-edited/"})
     assert (done.status, done.out) == (0, '~ token: "hunter-new" → "hunter-edited"\n')
     assert json.loads(kept("get", "player", "token", "--reveal", "--json").out) == "hunter-edited"
+
+
+PROMPT = 'value of "token", which is not shown: '
+
+
+def on_shell(environment: dict[str, str], script: str, dialogue: list[tuple[str, str | None]]) -> tuple[int, str]:
+    """Runs a shell script on a terminal, so that the terminal is still there when the command in it has ended."""
+    shell = {"KEPT_COMMAND": "/bin/bash", "KEPT": environment["KEPT_COMMAND"]}
+    return on_terminal(environment | shell, ["-c", script], dialogue)
+
+
+@pytest.mark.parametrize("words", ["token -", "token=-", "title=y token=- pin=770019"])
+def test_a_secret_is_typed_unseen(words: str, kept: Kept, environment: dict[str, str], home: Path) -> None:
+    script = f'"$KEPT" set player {words} && stty -a'
+    status, shown = on_shell(environment, script, [(PROMPT, "hunter-typed\n")])
+    assert (status, HIDDEN in shown, " echo " in shown) == (0, False, True), shown
+    assert kept("get", "player", "token", "--reveal").out == "hunter-typed\n"
+
+
+def test_every_byte_of_a_secret_is_typed_unseen(kept: Kept, environment: dict[str, str], home: Path) -> None:
+    prompt = PROMPT.replace(":", "; Ctrl-D ends it:")
+    status, shown = on_terminal(environment, ["set", "player", "token", "-", "--raw"], [(prompt, "hunter\nmore\n\x04")])
+    assert (status, HIDDEN in shown, "more" in shown) == (0, False, False), shown
+    assert kept("get", "player", "token", "--reveal").out == "hunter\nmore\n\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [("\x04", 3), ("xhunter\n", 3), ("hunter\x03", 130), ("hunter\x1c", 131), ("hunter\x1a\x03", 130)],
+)
+def test_a_terminal_shows_again_what_is_typed(
+    answer: str, status: int, kept: Kept, environment: dict[str, str], home: Path
+) -> None:
+    script = 'trap : INT QUIT; "$KEPT" set player token -; got=$?; stty -a; exit $got'
+    ended, shown = on_shell(environment, script, [(PROMPT, answer)])
+    # The pattern of the declaration is none of what was typed.
+    assert (ended, HIDDEN in shown.replace("^hunter", ""), " echo " in shown) == (status, False, True), shown
+    assert kept("get", "player", "token", "--reveal").out == "hunter-new\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_from_elsewhere_leaves_a_terminal_that_shows(
+    number: signal.Signals, environment: dict[str, str], home: Path
+) -> None:
+    # The signal is sent once the command has asked, when the terminal hides what is typed.
+    script = f"""
+        mkfifo errors && exec 3<>errors
+        "$KEPT" set player token - </dev/tty 2>&3 &
+        read -rn 10 <&3 && stty -a && kill -{number} $! && wait $!
+        got=$?; stty -a; exit $got"""
+    status, shown = on_shell(environment, script, [])
+    assert (status, shown.count(" -echo "), shown.count(" echo ")) == (128 + number, 1, 1), shown
+
+
+def test_what_is_no_secret_is_typed_openly(kept: Kept, environment: dict[str, str], home: Path) -> None:
+    status, shown = on_shell(environment, 'echo ready; "$KEPT" set player title -', [("ready", "seen\n\x04")])
+    assert (status, "seen" in shown, "value of" in shown) == (0, True, False)
+    assert kept("get", "player", "title").out == "seen\n"

@@ -125,3 +125,9 @@ def test_a_fraction_is_answered_with_the_whole_numbers_beside_it(declared: Kept)
     assert declared("set", "player", "audio.volume", "70.0").status == 0
     assert "the first word" in declared("set", "audio.volume", "70").err
     assert 'did you mean "list"?' in declared("lsit", "player").err
+
+
+@pytest.mark.parametrize(("wrong", "meant"), [("lsit", "list"), ("tsil", ""), ("udno", "undo"), ("odnu", "")])
+def test_two_letters_that_have_changed_places_are_one_mistake(wrong: str, meant: str, kept: Kept) -> None:
+    err = kept(wrong, "player").err
+    assert f'did you mean "{meant}"?' in err if meant else "did you mean" not in err

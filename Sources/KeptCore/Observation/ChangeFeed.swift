@@ -209,7 +209,7 @@ extension ChangeFeed.State {
       Notice(revisions: revision...revision, origin: .layer, time: time, changes: changes)
     }
     distribute(changes.inOrder(of: \.key.exact), in: group) { _, changes in notice(changes) }
-    // Locks may be on keys without a value, of which nothing else would tell.
+    // A lock may be on a key without a value, and then no change reports it.
     guard !new.managed.locksSame(as: old.managed) else { return }
     noteMail(of: group.observers.post(notice([]), toPrefixesBeside: changes))
   }

@@ -8,9 +8,9 @@ import Synchronization
 ///
 /// Without watched paths there is no thread.
 ///
-/// A change is reported when it is over, or after 200 ms while it goes on. A file that is replaced by renaming another
-/// file over it is reported 20 ms later. A change may be reported twice where the clock of the file system cannot tell
-/// two changes apart.
+/// A file that another one is renamed to is reported at once, and again 20 ms later, because until then the clock of
+/// the file system may not tell two changes apart. Other changes are reported when they are over, or after 200 ms while
+/// they go on.
 package final class FileWatch: Sendable {
   fileprivate struct Watch {
     let path: String
@@ -174,16 +174,29 @@ extension FileWatch {
   private func keepWatch(_ epoch: Int) {
     var folders = WatchedFolders()
     var patience = Self.patience
+    var wasRenamed = false
     while let looks = nextLooks(epoch) {
       let (event, events) = state.read { ($0.event?.descriptor ?? -1, $0.events) }
+      var places: [String] = []
+      var names = ""
+      for look in looks {
+        places.append(look.place)
+        if !look.isFolder { names += AdministratorFolder.name(of: look.path) + "\0" }
+      }
       // First the folders, then their events, then the files: later changes raise new events.
-      folders.follow(looks.map(\.place), events: events)
-      if events >= 0 { kept_inotify_drain(events) }
+      folders.follow(places, events: events)
+      if events >= 0, kept_inotify_drain(events, names) { wasRenamed = true }
       let changes = Self.changes(looks)
-      let areOver = changes.allSatisfy(\.stamp.isSettled)
-      for change in changes where change.stamp.isSettled || patience == 0 {
+      var areOver = true
+      for change in changes {
+        if !change.stamp.isSettled {
+          areOver = false
+          // A file that was renamed was written before.
+          guard patience == 0 || wasRenamed else { continue }
+        }
         guard notify(change, epoch) else { return }
       }
+      wasRenamed = false
       if !areOver && patience > 0 {
         patience -= 1
         pause(FileStamp.settlingMilliseconds, event: event, events: -1)
@@ -191,10 +204,20 @@ extension FileWatch {
       }
       patience = Self.patience
       if pause(Self.lookMilliseconds, event: event, events: events) {
-        // A change is often followed by others, and a busy folder must not keep this thread busy.
-        pause(FileStamp.settlingMilliseconds, event: event, events: -1)
+        wasRenamed = waitForRename(names, event: event, events: events)
       }
     }
+  }
+
+  /// Waits after a first event, because a change is often followed by others; returns true as soon as a file is renamed
+  /// to a watched one.
+  private func waitForRename(_ names: String, event: Int32, events: Int32) -> Bool {
+    // Not for each event: a busy folder must not keep this thread busy.
+    for _ in 0..<FileStamp.settlingMilliseconds {
+      if kept_inotify_drain(events, names) { return true }
+      pause(1, event: event, events: -1)
+    }
+    return false
   }
 
   /// The files to check; nil when the thread must exit.

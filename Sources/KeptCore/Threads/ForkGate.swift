@@ -21,8 +21,8 @@ final class ForkGate: @unchecked Sendable {
   /// It is held only inside the gate, so it is free when a fork happens.
   let renewal = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
-  // How long the gate stays closed while threads are inside, most of which leave within microseconds; and how long a
-  // fork then lets other threads enter.
+  // How long the gate stays closed while threads are inside (most leave within microseconds), and how long a fork then
+  // lets other threads enter.
   private static let briefMilliseconds: Int64 = 2
   private static let patienceMilliseconds: Int64 = 10_000
 

@@ -76,6 +76,29 @@ def test_the_file_declares_what_the_schemas_say(folder: Path, store: str) -> Non
         assert settings["panel.layouts"] == [["xkb", "us"]] and len(settings) == 0
 
 
+def test_an_integer_above_63_bits_is_declared_by_the_file(tmp_path: Path) -> None:
+    (tmp_path / "disk.gschema.xml").write_text("""<schemalist><schema id="disk">
+      <key name="quota" type="t"><default>18446744073709551615</default></key>
+      <key name="sizes" type="at"><default>[1, 9223372036854775808]</default></key>
+      <key name="used" type="t"><range max="9223372036854775808"/><default>0</default></key>
+    </schema></schemalist>""")
+    store, file = str(tmp_path / "store"), tmp_path / "settings.schema.json"
+    done = run(*python("import_gsettings"), store, tmp_path, file)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    written = json.loads(file.read_text())["properties"]
+    assert written["disk.quota"]["maximum"] == {"$numberULong": "18446744073709551615"}
+    with kept.open(store) as settings:
+        whole = {"type": "integer", "minimum": 0, "maximum": 2**64 - 1}
+        assert settings.declarations() == {
+            "disk.quota": whole | {"default": 2**64 - 1},
+            "disk.sizes": {"type": "array", "items": whole, "default": [1, 2**63]},
+            "disk.used": whole | {"maximum": 2**63, "default": 0},
+        }
+        assert settings["disk.quota"] == 2**64 - 1
+    done = run(*python("compare_gsettings"), store, tmp_path)
+    assert done.returncode == 0 and "3 declarations, 3 equal to the XML" in done.stdout, done.stdout + done.stderr
+
+
 def test_comparing_says_what_is_equal_and_which_constraints_are_known(folder: Path, store: str) -> None:
     done = run(*python("compare_gsettings"), store, folder)
     assert done.returncode == 0, done.stdout + done.stderr

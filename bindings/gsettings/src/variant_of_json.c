@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* More than Kept's 64 nested arrays and objects need, each of which may be in a `$literal`. */
+/* More than Kept's 64 nested arrays and objects need, even if each is inside a `$literal`. */
 enum { deepest = 200 };
 
 static GVariant *read_value(json_object *from, const GVariantType *type);

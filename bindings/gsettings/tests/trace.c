@@ -203,7 +203,7 @@ static void trace_bindings(void) {
 
 enum { operations = 400 };
 
-/* What three objects see of operations at random, two of which apply what they set later. */
+/* What three objects see of operations at random. Two of the objects set first and apply later. */
 static void trace_random_operations(guint32 seed) {
   static const char *const keys[] = { "volume", "theme", "recent" };
   static const char *const values[][3] = { { "1", "2", "50" }, { "'a'", "'b'", "'plain'" },

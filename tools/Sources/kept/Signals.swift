@@ -14,7 +14,9 @@ enum Signals {
   }
 
   /// Ignores signals while `body` runs.
-  static func ignoring<T>(_ signals: [Int32], _ body: () -> T) -> T { handling(signals, SIG_IGN, body) }
+  static func ignoring<T, E>(_ signals: [Int32], _ body: () throws(E) -> T) throws(E) -> T {
+    try handling(signals, SIG_IGN, body)
+  }
 
   /// Lets signals end the waiting for input, and do nothing else.
   ///
@@ -33,7 +35,10 @@ enum Signals {
     }
   }
 
-  private static func handling<T>(_ signals: [Int32], _ handler: __sighandler_t?, _ body: () -> T) -> T {
+  /// Calls `handler` for signals while `body` runs.
+  static func handling<T, E>(
+    _ signals: [Int32], _ handler: __sighandler_t?, _ body: () throws(E) -> T
+  ) throws(E) -> T {
     let old = signals.map { signal in
       var (new, old) = (sigaction(), sigaction())
       // Without SA_RESTART, so that a read is interrupted.
@@ -47,6 +52,6 @@ enum Signals {
         sigaction(signal, &old, nil)
       }
     }
-    return body()
+    return try body()
   }
 }

@@ -6,9 +6,12 @@ import Kept
 enum StandardInput {
   /// Everything that comes, as text.
   static func text(dropsLastLineBreak: Bool) throws(StoreError) -> String {
-    var bytes = try bytes()
-    if dropsLastLineBreak, bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
-    return try text(of: bytes)
+    let bytes = try bytes()
+    return try text(of: dropsLastLineBreak ? withoutLastLineBreak(bytes) : bytes)
+  }
+
+  static func withoutLastLineBreak(_ bytes: [UInt8]) -> [UInt8] {
+    bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes
   }
 
   static func text(of bytes: [UInt8]) throws(StoreError) -> String {
@@ -29,6 +32,13 @@ enum StandardInput {
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = Glibc.read(0, &buffer, buffer.count)
     return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+  }
+
+  /// Everything that a person types before a line break or the end; nil if that is nothing at all.
+  static func typed() throws(StoreError) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    while bytes.last != UInt8(ascii: "\n"), let part = try read() { bytes += part }
+    return bytes.isEmpty ? nil : bytes
   }
 
   /// The next bytes; nil at the end.

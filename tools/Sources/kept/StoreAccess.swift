@@ -153,7 +153,9 @@ enum StoreAccess {
 
   /// The keys of a store that are secret; none if it cannot be read.
   static func secrets(of location: String) -> [String] {
-    guard let declared = try? open(location).declarations().declarations else { return [] }
+    // The administrator's files declare nothing, and wrong ones would keep the store closed.
+    let settings = try? open(location, LayerChoice(hasStandard: false))
+    guard let declared = try? settings?.declarations().declarations else { return [] }
     return declared.filter(\.declaration.isSecret).map(\.key.text)
   }
 

@@ -24,7 +24,7 @@ enum Suggestion {
     let most = max(1, key.count / 4)
     var best: (key: String, distance: Int)?
     // Two letters that have changed places are one mistake.
-    if let swapped = known.first(where: { $0 != key && $0.count == key.count && $0.sorted() == key.sorted() }) {
+    if let swapped = known.first(where: { isSwapped(key, $0) }) {
       return "; did you mean \"\(Shown.line(swapped))\"?"
     }
     for candidate in known where abs(candidate.count - key.count) <= most {
@@ -32,6 +32,13 @@ enum Suggestion {
       if found <= most, found < best?.distance ?? .max { best = (candidate, found) }
     }
     return best.map { "; did you mean \"\(Shown.line($0.key))\"?" } ?? ""
+  }
+
+  /// Whether two characters of one text have changed places in the other, and all else is the same.
+  private static func isSwapped(_ a: String, _ b: String) -> Bool {
+    guard a.count == b.count else { return false }
+    let different = zip(a, b).filter { $0 != $1 }
+    return different.count == 2 && different[0] == (different[1].1, different[1].0)
   }
 
   /// The number of characters to insert, remove or replace.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
@@ -18,7 +19,7 @@ import pytest
 
 IDENTIFIER = "com.example.player"
 # Far longer than anything takes on a busy machine; a test that waits for it has failed.
-PATIENCE = 120.0
+PATIENCE = float(os.environ.get("KEPT_PATIENCE", "120"))
 
 
 def wait_for(condition: Callable[[], bool], what: str) -> None:
@@ -77,15 +78,15 @@ class Member:
         return f"{'https' if self.secure else 'http'}://127.0.0.1:{self.client}"
 
     def start(self) -> None:
-        log = (self.folder / "log").open("ab")
-        self.process = subprocess.Popen(
-            ["etcd", "--name", self.name, "--data-dir", str(self.folder / "data"), "--listen-client-urls", self.url]
-            + ["--advertise-client-urls", self.url, "--listen-peer-urls", f"http://127.0.0.1:{self.peer}"]
-            + ["--initial-advertise-peer-urls", f"http://127.0.0.1:{self.peer}", "--initial-cluster", self.cluster]
-            + ["--heartbeat-interval", "50", "--election-timeout", "1000", *self.options],
-            stdout=log,
-            stderr=log,
-        )
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                ["etcd", "--name", self.name, "--data-dir", str(self.folder / "data"), "--listen-client-urls", self.url]
+                + ["--advertise-client-urls", self.url, "--listen-peer-urls", f"http://127.0.0.1:{self.peer}"]
+                + ["--initial-advertise-peer-urls", f"http://127.0.0.1:{self.peer}", "--initial-cluster", self.cluster]
+                + ["--heartbeat-interval", "50", "--election-timeout", "1000", *self.options],
+                stdout=log,
+                stderr=log,
+            )
 
     def send(self, number: signal.Signals) -> None:
         assert self.process is not None
@@ -246,6 +247,133 @@ class Machine:
             return (path.read_text() if path.exists() else None) == text
 
         wait_for(is_so, f"{path} is {text!r}: {self.log}")
+
+
+@dataclass
+class SyncMachine:
+    """A machine of a user: the store, and the process that keeps it the same if it runs."""
+
+    folder: Path
+    host: str
+    etcd: list[str]
+    prefix: str
+    more: list[str]
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def store(self) -> Path:
+        return self.folder / "store.kept"
+
+    @property
+    def status_file(self) -> Path:
+        return self.folder / "status.json"
+
+    @property
+    def log(self) -> str:
+        log = self.folder / "log"
+        return log.read_text() if log.exists() else ""
+
+    def command(self) -> list[str]:
+        return (
+            [program(), "sync", IDENTIFIER, "--prefix", self.prefix, "--store", str(self.store)]
+            + ["--state", str(self.folder / "state"), "--host", self.host, "--status-file", str(self.status_file)]
+            + ["--check-every", "2", "--report-within", "0", "--timeout", "2"]
+            + [*[word for url in self.etcd for word in ("--etcd", url)], *self.more]
+        )
+
+    def start(self) -> None:
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(self.command(), stdout=log, stderr=log)
+
+    def kill(self) -> None:
+        if self.process is not None:
+            ended = self.process.poll()
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+            assert ended in (None, 0), f"it ended by itself, with {ended}: {self.log}"
+
+    def status(self) -> dict[str, Any]:
+        if self.process is None or not self.status_file.exists():
+            return {"connected": False}
+        status: dict[str, Any] = json.loads(self.status_file.read_text())
+        return status if status["process"] == self.process.pid else {"connected": False}
+
+    def set(self, key: str, value: str) -> None:
+        done = kept("set", str(self.store), key, "-", input=value)
+        assert done.status == 0, done.err
+
+    def reset(self, key: str) -> None:
+        done = kept("reset", str(self.store), key)
+        assert done.status == 0, done.err
+
+    def transaction(self, values: dict[str, str]) -> None:
+        lines = [json.dumps({"set": key, "value": json.loads(value)}) for key, value in values.items()]
+        done = kept("transaction", str(self.store), input="\n".join(lines))
+        assert done.status == 0, done.err
+
+    def declare(self, schema: str) -> None:
+        done = kept("declare", str(self.store), "-", input=schema)
+        assert done.status == 0, done.err
+
+    def get(self, key: str) -> str:
+        """The value as JSON; empty if there is none."""
+        done = kept("get", str(self.store), key, "--json", "--reveal")
+        return done.out.removesuffix("\n") if done.status == 0 else ""
+
+    def values(self) -> dict[str, str]:
+        done = kept("list", str(self.store), "--json")
+        assert done.status == 0, done.err
+        return {key: json.dumps(one["value"]) for key, one in json.loads(done.out).items()}
+
+    def history(self, key: str) -> list[dict[str, Any]]:
+        done = kept("log", str(self.store), key, "--json")
+        return [json.loads(line) for line in done.out.splitlines()]
+
+
+def kept(*arguments: str, input: str = "") -> Done:
+    return run([os.environ["KEPT_COMMAND"], *arguments], input)
+
+
+def wait_until_same(etcd: Etcd, prefix: str, *machines: SyncMachine) -> None:
+    """Waits until machines have nothing to send, and have the values that etcd has."""
+
+    def is_so() -> bool:
+        found = json.loads(etcd.ctl("get", "--prefix", f"{prefix}/{IDENTIFIER}/user/", "-w", "json").out)
+        start = len(f"{prefix}/{IDENTIFIER}/user/")
+        values = {
+            base64.b64decode(one["key"]).decode()[start:]: json.dumps(json.loads(base64.b64decode(one["value"])))
+            for one in found.get("kvs", [])
+        }
+        values.pop("", None)
+        return all(
+            one.status()["connected"] and one.status()["pending"] == 0 and one.values() == values for one in machines
+        )
+
+    wait_for(is_so, "all are the same: " + "".join(one.log for one in machines))
+
+
+StartSync = Callable[..., SyncMachine]
+
+
+@pytest.fixture
+def start_sync(tmp_path: Path) -> Iterator[StartSync]:
+    """Starts to keep the settings of a user the same with some members of etcd, with further options."""
+    machines: list[SyncMachine] = []
+
+    def start(etcd: Etcd, *more: str, host: str = "one", wait: bool = True, start: bool = True) -> SyncMachine:
+        machine = SyncMachine(tmp_path / host, host, etcd.urls, "/kept-users/anna", list(more))
+        machine.folder.mkdir(exist_ok=True)
+        machines.append(machine)
+        if start:
+            machine.start()
+        if start and wait:
+            wait_for(lambda: bool(machine.status()["connected"]), f"{host} is connected: {machine.log}")
+        return machine
+
+    yield start
+    for machine in machines:
+        machine.kill()
 
 
 StartMachine = Callable[..., Machine]

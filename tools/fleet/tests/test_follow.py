@@ -221,13 +221,13 @@ def test_a_program_hears_of_a_change(etcd: Etcd, machine: Machine, tmp_path: Pat
         assert (change["origin"], change["old"], change["new"]) == ("layer", 1, 30)
     finally:
         watching.kill()
-        watching.wait()
+        watching.communicate()
 
 
 def test_a_second_follower_into_the_same_folder_ends(machine: Machine) -> None:
     second = run([program(), "follow", IDENTIFIER, "--folder", str(machine.folder), "--etcd", machine.etcd[0]])
     assert second.status == 4
-    assert "another kept-fleet follows" in second.err
+    assert "another kept-fleet works" in second.err
 
 
 def test_a_full_disk_is_a_problem_until_there_is_space(etcd: Etcd, start_machine: StartMachine, tmp_path: Path) -> None:

@@ -28,7 +28,11 @@ def test_a_member_that_is_killed_is_left_for_another(
     for text in [VOLUME_30, VOLUME_40, VOLUME_30]:
         killed = etcd.members[member_of(machine, etcd)]
         killed.kill()
-        wait_for(lambda text=text: etcd.ctl("put", key("managed"), text).status == 0, "the others have a leader")
+
+        def is_put(text: str = text) -> bool:
+            return etcd.ctl("put", key("managed"), text).status == 0
+
+        wait_for(is_put, "the others have a leader")
         machine.wait_until(machine.managed, text)
         killed.start()
         wait_for(lambda: etcd.ctl("endpoint", "health").status == 0, "all members are well")

@@ -8,7 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from conftest import IDENTIFIER, VOLUME_30, VOLUME_40, Etcd, StartMachine, key, program, run, wait_for
+from conftest import (
+    IDENTIFIER,
+    VOLUME_30,
+    VOLUME_40,
+    Etcd,
+    StartMachine,
+    StartSync,
+    key,
+    program,
+    run,
+    wait_for,
+    wait_until_same,
+)
 
 
 class Authority:
@@ -97,7 +109,11 @@ def test_a_certificate_of_etcd_that_has_expired_or_is_for_another_host_is_not_tr
     cert, own = authority.issue("client")
     for name, days, address in [("old", -1, "127.0.0.1"), ("other", 30, "192.0.2.1")]:
         etcd = secure_etcd(start_etcd, authority, authority.issue(name, days, address))
-        wait_for(lambda etcd=etcd: "cannot be reached" not in status(etcd)[1], "etcd listens")
+
+        def listens(etcd: Etcd = etcd) -> bool:
+            return "cannot be reached" not in status(etcd)[1]
+
+        wait_for(listens, "etcd listens")
         code, said = status(etcd, "--ca", authority.ca, "--cert", cert, "--key", own)
         assert (code, "etcd's certificate" in said) == (4, True), said
 
@@ -191,6 +207,24 @@ def test_a_user_without_permission_is_said_and_goes_on_when_it_is_granted(
     wait_for(lambda: "does not permit" in str(machine.status().get("lastError")), "permission is denied")
     assert etcd.ctl("user", "grant-role", "stranger", "machine").status == 0
     machine.wait_until(machine.managed, VOLUME_30)
+
+
+def test_changes_of_a_user_who_may_only_read_wait_until_writing_is_granted(
+    etcd: Etcd, start_sync: StartSync, tmp_path: Path
+) -> None:
+    protect(etcd)
+    prefix = "/kept-users/anna"
+    etcd.put(f"{prefix}/{IDENTIFIER}/user/", "{}")
+    etcd.put(f"{prefix}/{IDENTIFIER}/user/a", "1")
+    assert etcd.ctl("role", "grant-permission", "machine", "read", "--prefix=true", prefix).status == 0
+    one = start_sync(etcd, "--user", "machine", "--password-file", password_file(tmp_path, "right"))
+    wait_for(lambda: one.get("a") == "1", "it reads")
+    one.set("b", "2")
+    wait_for(lambda: "does not permit" in str(one.status().get("problems")), f"it is a problem: {one.log}")
+    assert one.status()["pending"] == 1
+    assert etcd.ctl("role", "grant-permission", "machine", "readwrite", "--prefix=true", prefix).status == 0
+    wait_until_same(etcd, prefix, one)
+    wait_for(lambda: "problems" not in one.status(), "it is no problem any more")
 
 
 def test_a_machine_that_may_not_report_follows_all_the_same(

@@ -84,8 +84,8 @@ enum SQLitePatience {
   /// one.
   private static let leastMilliseconds = 100
 
-  // The time that the thread has left: a positive number of milliseconds, none of which has passed yet, or the negative
-  // of the time at which they end.
+  // The time that the thread has left: a positive number of milliseconds before the first wait, then the negative of
+  // the time at which they end.
   private static let left: pthread_key_t? = {
     var key = pthread_key_t()
     return pthread_key_create(&key, nil) == 0 ? key : nil

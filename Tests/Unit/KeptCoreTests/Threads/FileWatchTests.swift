@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `is noticed once for each change, and not for those of its neighbours`() throws {
+  @Test func `is noticed at most twice for each change, and not for those of its neighbours`() throws {
     // Uses its own watch: a file that another test changes continuously would exhaust the thread's limit on retries.
     let file = FollowedFile(path, by: FileWatch())
     defer { file.end() }
@@ -133,7 +133,22 @@ import Testing
       #expect(rename(path + ".new", path) == 0)
       #expect(file.becomes("a = \(number)"))
     }
-    #expect(file.changes == 20)
+    #expect(20...40 ~= file.changes)
+  }
+
+  @Test func `is noticed before its stamp is settled, if another one was renamed to it`() throws {
+    try edit(1)
+    let file = FollowedFile(path, by: FileWatch())
+    defer { file.end() }
+    // On a busy machine the thread may come late.
+    var early = 0
+    for number in 2...200 where early == 0 {
+      try replace(number)
+      #expect(file.becomes("a = \(number)"))
+      if !FileStamp(of: path).isSettled { early += 1 }
+      while !FileStamp(of: path).isSettled { usleep(5_000) }
+    }
+    #expect(early > 0)
   }
 
   @Test func `is noticed without waiting for the next check`() throws {

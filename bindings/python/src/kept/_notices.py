@@ -112,7 +112,8 @@ class Notice(_Common):
     its own notice; those of other processes may be merged. In C: `kept_notice`. In Swift: `Notice`."""
 
     changes: tuple[Change[JSON], ...]
-    """One change for each key."""
+    """One change for each key. It may be empty for `Origin.LAYER`: then keys were locked or unlocked, perhaps some that
+    begin with the prefix."""
 
 
 def subjects(pointer: NoticePointer, key: str | Key[Any] | None) -> Sequence[Notice | Change[Any]]:

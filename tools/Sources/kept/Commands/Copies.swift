@@ -155,10 +155,17 @@ struct Contents {
     let copy = try Store.open("memory:")
     try copy.import(bytes, ImportOptions(includesDeclarations: true))
     var contents = try Contents(copy)
-    if contents.declarations.isEmpty {
-      contents.hasDeclarations = String(decoding: bytes, as: UTF8.self).contains("\"declarations\"")
-    }
+    if contents.declarations.isEmpty { contents.hasDeclarations = declares(bytes) }
     return contents
+  }
+
+  /// Whether an export has the member `declarations`.
+  private static func declares(_ export: [UInt8]) -> Bool {
+    // `kept export` writes this member first. An export may be too long for one value.
+    if export.starts(with: Array("{\"declarations\":".utf8)) { return true }
+    let text = String(decoding: export, as: UTF8.self)
+    guard case .dictionary(let members)? = try? Value(json: text) else { return false }
+    return members["declarations"] != nil
   }
 
   static func ofBackup(_ path: String) throws -> Contents {

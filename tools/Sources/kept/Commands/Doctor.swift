@@ -149,7 +149,7 @@ struct Finding {
       let file = layers.first { $0.layer == .managed }?.source ?? "the managed layer"
       findings.append(
         Finding(
-          .attention, "the stored value of \"\(key.text)\" is ignored, because \(file) locks the key",
+          .note, "the stored value of \"\(key.text)\" is ignored, because \(file) locks the key",
           "kept reset \(location) \(key.text) --no-layers"))
     }
     return findings

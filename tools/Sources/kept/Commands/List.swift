@@ -8,7 +8,8 @@ struct List: ParsableCommand {
     usage: "kept list STORE [PREFIX] [--all] [--tree | --json | --null]",
     discussion: """
       On a terminal a table; elsewhere one KEY=JSON a line, in which a key with a quote, an equals sign or a control \
-      character is a JSON string. With --null each key and each value ends with a zero byte.
+      character is a JSON string. With --null each key and each value ends with a zero byte. A secret has (secret) as \
+      its value, which is no JSON, and a key without a value has nothing there.
       """)
 
   @OptionGroup var store: StoreOption
@@ -39,10 +40,7 @@ struct List: ParsableCommand {
     if null { return printFields(rows) }
     if tree { return KeyTree(rows, reveal: reveal).print() }
     if Output.standard.isTerminal { return printTable(rows) }
-    for row in rows {
-      Output.standard.write(
-        line: "\(Shown.key(row.key))=\(row.isHidden(reveal) ? "" : row.value.map(Shown.json) ?? "")")
-    }
+    for row in rows { Output.standard.write(line: "\(Shown.key(row.key))=\(Shown.json(row.field(reveal)))") }
   }
 
   private func printTable(_ rows: [ListedKey]) {
@@ -60,7 +58,7 @@ struct List: ParsableCommand {
   }
 
   private func printFields(_ rows: [ListedKey]) {
-    for row in rows { Output.standard.write("\(row.key)\0\(row.isHidden(reveal) ? "" : row.value?.json ?? "")\0") }
+    for row in rows { Output.standard.write("\(row.key)\0\(row.field(reveal))\0") }
   }
 
   private func printJSON(_ rows: [ListedKey]) {
@@ -126,6 +124,12 @@ struct ListedKey {
   func shownValue(_ reveal: Bool) -> String {
     guard let value else { return "" }
     return isHidden(reveal) ? "(secret)" : ValueText.text(of: value, as: declaration?.type)
+  }
+
+  /// The value as JSON for a program, to which `(secret)` is no value.
+  func field(_ reveal: Bool) -> String {
+    guard let value else { return "" }
+    return isHidden(reveal) ? "(secret)" : value.json
   }
 
   func json(_ reveal: Bool) -> String {

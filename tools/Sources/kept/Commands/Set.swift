@@ -11,8 +11,9 @@ struct SetValues: ParsableCommand {
       """,
     discussion: """
       The declaration of a key says what VALUE means. For a key without one VALUE is JSON; with --string it is text. \
-      - as VALUE reads standard input, without its last line break; with --raw every byte of it. A key that contains \
-      an equals sign is set by `kept transaction`.
+      - as VALUE reads standard input, without its last line break; with --raw every byte of it. On a terminal it asks \
+      for the value of a secret, and does not show what is typed. A key that contains an equals sign is set by `kept \
+      transaction`.
       """)
 
   @OptionGroup var store: StoreOption
@@ -33,7 +34,7 @@ struct SetValues: ParsableCommand {
 
   func run() throws {
     let (location, rest) = try store.split(words)
-    let pairs = try pairs(rest)
+    let pairs = try pairs(rest, at: location)
     if ifRevision != nil, pairs.count != 1 { throw ValidationError("--if-revision goes with one key") }
     let settings = try StoreAccess.openToWrite(location, writing)
     try Edit.commit(on: settings, at: location, writing) { edit in
@@ -44,8 +45,8 @@ struct SetValues: ParsableCommand {
     }
   }
 
-  private func pairs(_ words: [String]) throws -> [(key: String, given: GivenValue)] {
-    if words.count == 2, !words[0].contains("=") { return [(words[0], try input(words[1]))] }
+  private func pairs(_ words: [String], at location: String) throws -> [(key: String, given: GivenValue)] {
+    if words.count == 2, !words[0].contains("=") { return [(words[0], try input(words[1], for: words[0], location))] }
     guard !words.isEmpty else { throw ValidationError("expected KEY VALUE, or KEY=VALUE") }
     guard words.count(where: { $0.hasSuffix("=-") }) < 2 else {
       throw ValidationError("only one value can be -, because standard input has one end")
@@ -56,14 +57,18 @@ struct SetValues: ParsableCommand {
           "expected KEY VALUE or KEY=VALUE after the store, which is the first word unless --store or KEPT_STORE names "
             + "it, and \(Excerpt.of(word)) has no =")
       }
-      return (String(word[..<sign]), try input(String(word[word.index(after: sign)...])))
+      let key = String(word[..<sign])
+      return (key, try input(String(word[word.index(after: sign)...]), for: key, location))
     }
   }
 
-  private func input(_ text: String) throws -> GivenValue {
+  private func input(_ text: String, for key: String, _ location: String) throws -> GivenValue {
     guard text == "-" else {
       if raw { throw ValidationError("--raw goes with - as VALUE, which reads standard input") }
       return .text(text)
+    }
+    if HiddenInput.isTerminal, StoreAccess.secrets(of: location).contains(key) {
+      return try HiddenInput.value(of: key, raw: raw)
     }
     return try raw ? .bytes(StandardInput.bytes()) : .text(StandardInput.text(dropsLastLineBreak: true))
   }

@@ -57,12 +57,11 @@ package struct Login: Sendable {
   package init(user: String, passwordFile: String) { (self.user, self.passwordFile) = (user, passwordFile) }
 
   func password() throws(EtcdError) -> String {
-    let file = URL(filePath: passwordFile).resolvingSymlinksInPath().path
-    guard let bytes = FileManager.default.contents(atPath: file),
-      let attributes = try? FileManager.default.attributesOfItem(atPath: file),
-      let mode = attributes[.posixPermissions] as? Int, var text = String(validating: bytes, as: UTF8.self)
+    var status = stat()
+    guard let bytes = FileManager.default.contents(atPath: passwordFile), stat(passwordFile, &status) == 0,
+      var text = String(validating: bytes, as: UTF8.self)
     else { throw EtcdError(.wrongPassword, "the password file \(passwordFile) cannot be read") }
-    guard mode & 0o007 == 0 else {
+    guard status.st_mode & 0o007 == 0 else {
       throw EtcdError(.wrongPassword, "the password file \(passwordFile) is open to all users; chmod o= it")
     }
     if text.hasSuffix("\n") { text.removeLast() }

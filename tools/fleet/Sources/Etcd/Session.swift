@@ -75,15 +75,24 @@ package final class Session: Sendable {
   ///
   /// - Parameters:
   ///   - revisions: the last revision of keys; 0 for a key that must not exist.
+  ///   - existing: a key that must not have been deleted since it was read.
   ///   - changes: values of keys; nil deletes.
   package func change(
-    _ changes: [(key: String, value: Data?)], ifUnchanged revisions: [(key: String, revision: Int64)] = []
+    _ changes: [(key: String, value: Data?)], ifUnchanged revisions: [(key: String, revision: Int64)] = [],
+    ifExists existing: Item? = nil
   ) async throws(EtcdError) -> Int64? {
     let request = Etcdserverpb_TxnRequest.with {
       $0.compare = revisions.map { key, revision in
         .with {
           ($0.key, $0.target, $0.result, $0.modRevision) = (Data(key.utf8), .mod, .equal, revision)
         }
+      }
+      if let existing {
+        $0.compare.append(
+          .with {
+            ($0.key, $0.target, $0.result) = (Data(existing.key.utf8), .create, .equal)
+            $0.createRevision = existing.created
+          })
       }
       $0.success = changes.map { key, value in
         .with {

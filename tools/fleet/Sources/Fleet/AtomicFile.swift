@@ -35,9 +35,8 @@ package enum AtomicFile {
   /// Whether a file has these bytes, and the mode and the owner that it is written with.
   package static func has(_ bytes: Data, at path: String) -> Bool {
     // Of a symbolic link these are its own.
-    guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
-      attributes[.type] as? FileAttributeType == .typeRegular, attributes[.posixPermissions] as? Int == 0o644,
-      attributes[.ownerAccountID] as? Int == Int(geteuid())
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_mode == S_IFREG | 0o644, status.st_uid == geteuid()
     else { return false }
     return FileManager.default.contents(atPath: path) == bytes
   }

@@ -13,7 +13,8 @@ struct KeptFleet: AsyncParsableCommand {
     abstract: "The same settings on many machines, through etcd.",
     discussion: """
       On each machine, `kept-fleet follow` keeps the files of two layers as they are in etcd. `kept-fleet publish` \
-      puts them there, and `kept-fleet status` shows which machines have them.
+      puts them there. `kept-fleet sync` keeps a user's settings the same on several machines. `kept-fleet status` \
+      shows which machines have what is there.
       """,
     version: "kept-fleet \(version)",
     subcommands: [Follow.self, Publish.self, Sync.self, Status.self])

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Etcd
 import Fleet
-import Foundation
+import FoundationEssentials
+import Glibc
 import Kept
 
 struct Publish: AsyncParsableCommand {
@@ -75,9 +76,20 @@ struct Publish: AsyncParsableCommand {
   }
 
   private static func contents(_ path: String) throws(StoreError) -> Data {
-    if path == "-" { return FileHandle.standardInput.readDataToEndOfFile() }
+    if path == "-" { return try standardInput() }
     do { return try Data(contentsOf: URL(filePath: path)) } catch {
       throw StoreError(.unavailable, "\(path) cannot be read")
+    }
+  }
+
+  private static func standardInput() throws(StoreError) -> Data {
+    var bytes = Data()
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = read(STDIN_FILENO, &buffer, buffer.count)
+      if count > 0 { bytes.append(contentsOf: buffer.prefix(count)) }
+      if count == 0 { return bytes }
+      if count < 0, errno != EINTR { throw StoreError(.unavailable, "standard input cannot be read") }
     }
   }
 }

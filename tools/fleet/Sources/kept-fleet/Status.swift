@@ -1,7 +1,7 @@
 import ArgumentParser
 import Etcd
 import Fleet
-import Foundation
+import FoundationEssentials
 import Glibc
 import Kept
 
@@ -46,20 +46,36 @@ struct Status: AsyncParsableCommand {
   }
 
   private func show(_ status: FleetStatus) {
-    let published = DocumentName.allCases.map { "\($0.rawValue) \(status.published[$0]?.revision ?? 0)" }
-    print("published revisions: \(published.joined(separator: ", "))")
     guard !status.machines.isEmpty else { return print("no machine has reported") }
-    var rows = [["HOST", "STATE", "AGE", "MANAGED", "SYSTEM", "BEHIND", "VERSION", "PROBLEM"]]
-    for machine in status.machines {
-      let report = machine.report
-      let problem = report.refusals.first.map { "\($0.document.rawValue): \($0.reason)" } ?? report.problems.first ?? ""
-      rows.append([
-        report.host, machine.isSilent ? "silent" : "connected", "\(machine.age) s",
-        "\(report.documents[.managed]?.revision ?? 0)", "\(report.documents[.system]?.revision ?? 0)",
-        "\(machine.behind)", report.version, problem,
-      ])
+    let following = status.machines.filter { $0.report.sync == nil }
+    if !following.isEmpty {
+      let published = DocumentName.allCases.map { "\($0.rawValue) \(status.published[$0]?.revision ?? 0)" }
+      print("published revisions: \(published.joined(separator: ", "))")
+      show(following, ["MANAGED", "SYSTEM", "BEHIND"]) { machine in
+        let documents = machine.report.documents
+        return [documents[.managed]?.revision ?? 0, documents[.system]?.revision ?? 0, machine.behind]
+      }
     }
-    Terminal.printTable(rows)
+    let syncing = status.machines.filter { $0.report.sync != nil }
+    guard !syncing.isEmpty else { return }
+    show(syncing, ["CONFLICTS", "REFUSED", "SECRETS"]) { machine in
+      guard let sync = machine.report.sync else { return [0, 0, 0] }
+      return [Int64(sync.conflicts), Int64(sync.refusals.count), Int64(sync.withheld)]
+    }
+  }
+
+  private func show(
+    _ machines: [FleetStatus.Machine], _ names: [String], _ numbers: (FleetStatus.Machine) -> [Int64]
+  ) {
+    let rows = machines.map { machine in
+      let report = machine.report
+      let refusal =
+        report.refusals.first.map { "\($0.document.rawValue): \($0.reason)" }
+        ?? report.sync?.refusals.first.map { "\($0.key): \($0.reason)" }
+      return [report.host, machine.isSilent ? "silent" : "connected", "\(machine.age) s"]
+        + numbers(machine).map { "\($0)" } + [report.version, refusal ?? report.problems.first ?? ""]
+    }
+    Terminal.printTable([["HOST", "STATE", "AGE"] + names + ["VERSION", "PROBLEM"]] + rows)
   }
 
   // MARK: - This machine
@@ -95,10 +111,18 @@ struct Status: AsyncParsableCommand {
             + (published.map { $0 == applied ? "" : ", published is \($0)" } ?? ""))
       }
     }
-    for refusal in value["refused"]?.asArray ?? [] {
+    if let pending = value["pending"]?.asInt64 {
+      lines.append("keys that wait: \(pending); conflicts since the start: \(value["conflicts"]?.json ?? "0")")
+    }
+    for conflict in value["lastConflicts"]?.asArray ?? [] {
       lines.append(
-        "refused: \(refusal["document"]?.asString ?? "") from \(refusal["prefix"]?.asString ?? ""): "
-          + (refusal["reason"]?.asString ?? ""))
+        "conflict, at \(conflict["time"]?.asString ?? ""): \(conflict["key"]?.asString ?? ""), that of "
+          + "\(conflict["winner"]?.asString ?? "") counts")
+    }
+    for refusal in value["refused"]?.asArray ?? [] {
+      let subject =
+        refusal["key"]?.asString ?? "\(refusal["document"]?.asString ?? "") from \(refusal["prefix"]?.asString ?? "")"
+      lines.append("refused: \(subject): \(refusal["reason"]?.asString ?? "")")
     }
     for problem in value["problems"]?.asArray ?? [] { lines.append("problem: \(problem.asString ?? "")") }
     if let error = value["lastError"] {
@@ -129,7 +153,7 @@ enum Terminal {
       var text = ""
       for (column, cell) in row.enumerated() {
         let width = rows.map { $0[column].count }.max() ?? 0
-        text += column == row.count - 1 ? cell : cell.padding(toLength: width + 2, withPad: " ", startingAt: 0)
+        text += column == row.count - 1 ? cell : cell + String(repeating: " ", count: width + 2 - cell.count)
       }
       print(text)
     }

@@ -8,9 +8,9 @@ struct Sync: AsyncParsableCommand {
     abstract: "Keeps a user's settings the same on several machines.",
     usage: "kept-fleet sync IDENTIFIER --etcd URL... [--prefix PREFIX] [--conflicts etcd | local]",
     discussion: """
-      Every value that the user has set is a key of etcd, PREFIX/IDENTIFIER/user/KEY, as the JSON of `kept get --json`. \
-      What changes here goes there, and the other way. If both have changed, etcd's value wins, and the one of this \
-      machine is in `kept log`. Secrets stay on the machine.
+      Every value that the user has set is a key of etcd, PREFIX/IDENTIFIER/user/KEY, as the JSON of \
+      `kept get --json`. What changes here goes there, and the other way. If both have changed, etcd's value wins, and \
+      the one of this machine is in `kept log`. Secrets stay on the machine.
       """)
 
   @Argument(help: "The identifier of the store, such as com.example.player.") var identifier: String

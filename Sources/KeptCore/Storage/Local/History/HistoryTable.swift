@@ -133,7 +133,9 @@ extension HistoryTable {
     return sizes
   }
 
-  /// Rewrites the rows of which `fate` does not keep every change; it is asked newest first, with the key's hash.
+  /// Rewrites the rows with a change that `fate` does not keep.
+  ///
+  /// `fate` is called with each change, newest first, and with the hash of its key.
   private func edit(_ fate: (PackedChange, UInt64) -> Fate) throws(StoreError) {
     var edits: [(id: Int64, changes: [UInt8])] = []
     var larges: [Int64] = []

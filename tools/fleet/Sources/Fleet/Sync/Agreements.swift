@@ -28,9 +28,9 @@ struct Agreement: Sendable, Hashable {
 
 /// The two sides of an agreement.
 struct Sides: Sendable, Hashable {
-  /// The identity of etcd, and the revision at which the record of its last writer was created.
+  /// The identity of etcd, and that of the keys under the prefix: a new etcd can have the identity of the old one.
   var cluster: UInt64
-  var created: Int64
+  var keys: String
   var prefix: String
   /// The store's folder, by its number and the time at which it was made.
   var store: String
@@ -39,7 +39,7 @@ struct Sides: Sendable, Hashable {
 
   var value: Value {
     .object([
-      "cluster": .string(String(cluster, radix: 16)), "created": .number(created), "prefix": .string(prefix),
+      "cluster": .string(String(cluster, radix: 16)), "keys": .string(keys), "prefix": .string(prefix),
       "store": .string(store), "salvage": salvage.map { .string($0) },
     ])
   }

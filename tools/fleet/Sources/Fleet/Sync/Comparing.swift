@@ -19,7 +19,8 @@ extension Syncer {
     }
     if !hasReadHistory {
       hasReadHistory = true
-      joinByHistory(SyncPlan(situations, groups, options).uploads)
+      // What a new machine has was not changed against anything in etcd: one conflict shall not cost it everything.
+      if !agreements.table.isEmpty { joinByHistory(SyncPlan(situations, groups, options).localChanges) }
     }
     let plan = SyncPlan(situations, groups, options)
     try noteSteps(plan, situations)
@@ -30,7 +31,12 @@ extension Syncer {
   /// Reads the store; nil if notices have to be waited for.
   private func read(_ keys: Set<ExactString>?, _ mirror: Mirror) throws -> LocalReading? {
     let known = Set(mirror.items.keys).union(agreements.table.keys)
-    let reading = try keys.map { try local.read($0) } ?? local.readAll(known)
+    let reading: LocalReading
+    do { reading = try keys.map { try local.read($0) } ?? local.readAll(known) } catch StoreError.Code.conflict {
+      // The keys change faster than they can be read.
+      wake(after: .milliseconds(100))
+      return nil
+    }
     guard reading.revision > delivered, hasReadHistory else {
       waiting = nil
       delivered = max(delivered, reading.revision)
@@ -42,21 +48,20 @@ extension Syncer {
       wake(after: Self.patience)
       return nil
     }
-    // The notice has merged with others, to nothing, or the key changes without end.
+    // The notice has merged with others, to nothing, or the key changes without end. What else was changed with it is
+    // not known: everything is compared, and what no notice has told of counts as changed together.
+    guard keys == nil else {
+      hasToCompareAll = true
+      wake()
+      return nil
+    }
     waiting = nil
-    let all = try local.readAll(known)
-    delivered = all.revision
-    if let keys { changed.formUnion(all.values.keys.filter { !keys.contains($0) && hasChanged($0, all) }) }
-    guard let keys else { return all }
-    return LocalReading(
-      values: all.values.filter { keys.contains($0.key) }, revision: all.revision, storeRevision: all.storeRevision)
+    groups.join(reading.values.filter { $0.value.revision ?? 0 > delivered }.keys)
+    delivered = reading.revision
+    return reading
   }
 
   private static let patience = Duration.seconds(1)
-
-  private func hasChanged(_ key: ExactString, _ reading: LocalReading) -> Bool {
-    reading.values[key]?.revision != agreements.table[key]?.local
-  }
 
   /// Finds out which changes were made together while this program did not run.
   ///
@@ -153,7 +158,7 @@ extension Syncer {
   /// The machines that have made changes, by the revisions of these.
   private func hosts(_ revisions: Set<Int64>, _ session: Session) async throws -> [Int64: String] {
     if writers.count > 10_000 { writers = [:] }
-    if let writer = mirror?.writer { writers[writer.revision] = Self.host(writer) }
+    if let writer = mirror?.writer { writers[writer.revision] = WriterRecord(writer).host }
     let missing = revisions.filter { $0 > 0 && writers[$0] == nil }.sorted(by: >).prefix(1_000)
     for start in stride(from: 0, to: missing.count, by: Session.mostOperations) {
       try await lookUp(Array(missing[start..<min(start + Session.mostOperations, missing.count)]), session)
@@ -172,22 +177,11 @@ extension Syncer {
     }
     for (revision, record) in zip(revisions, records) {
       // A change without the record was made by another program.
-      writers[revision] = record.flatMap { $0.revision == revision ? Self.host($0) : nil } ?? Self.unknown
-    }
-  }
-
-  private static func host(_ record: Item) -> String? {
-    let value = try? Value(json: String(decoding: record.value, as: UTF8.self))
-    // Another program may have written anything.
-    return value?["host"]?.asString.flatMap { host in
-      host.isEmpty || host.utf8.count > 255 || host.contains { "/,:".contains($0) || $0.isWhitespace } ? nil : host
+      writers[revision] = record.flatMap { $0.revision == revision ? WriterRecord($0).host : nil } ?? Self.unknown
     }
   }
 
   // MARK: - Up
-
-  /// The record of the last writer, for changes of this machine.
-  var ownRecord: Data { Data(Value.object(["host": .string(options.machine.host)]).json.utf8) }
 
   private func sendUp(
     _ plan: SyncPlan, _ situations: [ExactString: Situation], _ session: Session
@@ -196,11 +190,9 @@ extension Syncer {
     for key in uploads.tooLarge {
       note("the value has over \(UploadParts.mostBytes) bytes, which etcd does not take; make it smaller", for: key)
     }
-    for (number, part) in uploads.parts.enumerated() {
-      // The comparison may only be repeated for what is left.
-      changed.formUnion(uploads.parts[number...].joined())
+    // Meanwhile, `changed` may take up the same keys anew.
+    for part in uploads.parts {
       guard try await send(part, plan, situations, session) else { return false }
-      changed.subtract(part)
     }
     return true
   }
@@ -217,6 +209,8 @@ extension Syncer {
       noted[key] = agreement
     }
     try agreements.update(noted)
+    guard let writer = mirror?.writer else { return false }
+    let record = WriterRecord(host: options.machine.host, keys: WriterRecord(writer).keys)
     // A program that changes a key without end shall not keep etcd busy.
     try await Task.sleep(until: lastSend + .milliseconds(20))
     lastSend = .now
@@ -225,8 +219,8 @@ extension Syncer {
     }
     do {
       let revision = try await session.change(
-        values.map { (place.key($0.name.text), $0.value) } + [(place.writer, ownRecord)],
-        ifUnchanged: part.map { (place.key($0.text), situations[$0]?.remote.compared ?? 0) })
+        values.map { (place.key($0.name.text), $0.value) } + [(place.writer, record.bytes)],
+        ifUnchanged: part.map { (place.key($0.text), situations[$0]?.remote.compared ?? 0) }, ifExists: writer)
       guard let revision else {
         readAllNext()
         wake()
@@ -260,7 +254,8 @@ extension Syncer {
     for (key, _) in values where plan.steps[key] == .upload(isConflict: true) {
       note(conflict: key, winner: options.machine.host)
     }
-    groups.remove(values.map(\.name))
+    // What has changed meanwhile belongs to what it was changed with.
+    groups.remove(values.map(\.name).filter { !changed.contains($0) })
   }
 
   private func note(conflict key: ExactString, winner: String) {

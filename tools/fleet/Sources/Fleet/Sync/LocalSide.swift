@@ -78,15 +78,18 @@ struct LocalSide: Sendable {
 
   /// Reads some keys at one revision.
   func read(_ keys: Set<ExactString>) throws -> LocalReading {
-    let storeRevision = try plain.currentRevision()
-    return try plain.transaction { transaction in
-      var reading = LocalReading(values: [:], revision: 0, storeRevision: storeRevision)
+    try plain.transaction { transaction in
+      var reading = LocalReading(values: [:], revision: 0, storeRevision: 0)
+      var areThere = true
       for key in keys {
         let local = try (try? KeyName(key.text)).map { LocalValue(try transaction.entry(for: $0)) } ?? .absent
         reading.values[key] = local
         reading.revision = max(reading.revision, local.revision ?? 0)
-        reading.storeRevision = max(storeRevision, reading.revision)
+        areThere = areThere && local.value != nil
       }
+      reading.storeRevision = try plain.currentRevision()
+      // When a key was removed is not known.
+      if !areThere { reading.revision = reading.storeRevision }
       return reading
     }
   }

@@ -9,6 +9,7 @@ struct Mirror: Sendable {
   private(set) var items: [ExactString: Item] = [:]
   /// The revisions at which keys were deleted, as far as the watch has told.
   private var deletions: [ExactString: Int64] = [:]
+  /// The record of the last writer; nil if it was deleted, and then perhaps all keys were.
   private(set) var writer: Item?
   /// The revision up to which everything is known.
   ///
@@ -60,7 +61,9 @@ struct Mirror: Sendable {
       }
     }
     for event in events where event.value == nil && event.revision <= changed.revision {
-      guard let name = name(event.key), !name.text.isEmpty, event.revision > self.revision(of: name) else { continue }
+      guard let name = name(event.key) else { continue }
+      if name.text.isEmpty, event.revision > writer?.revision ?? 0 { writer = nil }
+      guard !name.text.isEmpty, event.revision > self.revision(of: name) else { continue }
       delete(name, event.revision)
       names.insert(name)
     }

@@ -139,6 +139,9 @@ struct SyncPlan: Sendable {
 
   func keys(_ isWanted: (Step) -> Bool) -> Set<ExactString> { Set(steps.filter { isWanted($0.value) }.keys) }
 
+  /// The keys that have changed on this machine.
+  var localChanges: Set<ExactString> { uploads.union(keys { $0 == .download(isConflict: true) }) }
+
   var uploads: Set<ExactString> { keys { if case .upload = $0 { true } else { false } } }
   var downloads: Set<ExactString> { keys { if case .download = $0 { true } else { false } } }
 }

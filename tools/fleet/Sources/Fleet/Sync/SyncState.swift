@@ -19,7 +19,7 @@ package struct KeyRefusal: Sendable, Hashable {
 
 /// The part of a report that tells of a user's settings.
 package struct SyncReport: Sendable, Hashable {
-  /// How many keys wait to go up.
+  /// How many keys wait for the other side to take them.
   package var pending = 0
   /// How many conflicts there were since the start of the program.
   package var conflicts = 0
@@ -116,7 +116,7 @@ struct SyncState: Sendable {
   func metrics(_ options: SyncOptions) -> String {
     var metrics = Metrics(options.group.identifier)
     metrics.add(link)
-    metrics.gauge("pending_keys", "Keys that wait to go up.", pending)
+    metrics.gauge("pending_keys", "Keys that wait for the other side to take them.", pending)
     metrics.gauge("refused_keys", "Keys of which one side cannot have what the other has.", refusals.count)
     metrics.gauge("withheld_secrets", "Secrets that stay on the machine.", withheld.count)
     metrics.gauge("problems", "What keeps changes from the store or from etcd.", problems.count)

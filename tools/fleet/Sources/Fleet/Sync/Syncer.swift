@@ -7,8 +7,8 @@ package import Logging
 
 /// The machine's side of `sync`.
 ///
-/// It compares what may have changed, brings down what etcd has changed, and sends what the store has changed. The store
-/// is read and written in transactions, and etcd at one revision. What it is compared with is in `Agreements`.
+/// It compares what may have changed, brings down what etcd has changed, and sends what the store has changed. The
+/// store is read and written in transactions, and etcd at one revision. What it is compared with is in `Agreements`.
 package actor Syncer {
   let cluster: Cluster
   let options: SyncOptions
@@ -33,8 +33,8 @@ package actor Syncer {
   var lastSend = ContinuousClock.now
   private var events: [Event] = []
   private var hasToReadAll = false
-  private let wakes: AsyncStream<Void>
-  private let wakeUp: AsyncStream<Void>.Continuation
+  /// Ends with its session.
+  private var wakeUp: AsyncStream<Void>.Continuation?
   /// Called once, when both sides were compared or etcd is known to be away.
   private let onReady: @Sendable () -> Void
   private var isReady = false
@@ -51,7 +51,6 @@ package actor Syncer {
     (self.cluster, self.options, self.log, self.onReady) = (cluster, options, log, onReady)
     agreements = try Agreements(options.folder)
     local = try LocalSide(options)
-    (wakes, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     (localStatus, reporting) = (LocalStatus(options.machine), Reporting(options.machine))
   }
 
@@ -81,7 +80,7 @@ package actor Syncer {
   /// Whether it still takes its turns, for the watchdog.
   package func answer() {}
 
-  func wake() { wakeUp.yield() }
+  func wake() { wakeUp?.yield() }
 
   func wake(after duration: Duration) {
     Task {
@@ -123,13 +122,15 @@ package actor Syncer {
     works.raise()
     state.link.connect(to: session.endpoint)
     log.info("keeping \(options.store) the same as \(place.values) at \(session.endpoint)")
+    let (wakes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    wakeUp = continuation
     try await work(session)
     becomeReady()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await self.watch(session) }
       group.addTask { try await self.checkAgainAndAgain(session) }
       group.addTask { try await self.report(session) }
-      group.addTask { for await _ in self.wakes { try await self.work(session) } }
+      group.addTask { for await _ in wakes { try await self.work(session) } }
       defer { group.cancelAll() }
       try await group.next()
     }
@@ -139,7 +140,9 @@ package actor Syncer {
   private func begin(_ session: Session) async throws {
     var reading = try await session.read([place.range])
     if Mirror(reading, place).writer == nil {
-      _ = try await session.change([(place.writer, ownRecord)], ifUnchanged: [(place.writer, 0)])
+      let identity = String(UInt64.random(in: .min ... .max), radix: 16)
+      let record = WriterRecord(host: options.machine.host, keys: identity)
+      _ = try await session.change([(place.writer, record.bytes)], ifUnchanged: [(place.writer, 0)])
       reading = try await session.read([place.range])
     }
     let mirror = Mirror(reading, place)
@@ -147,7 +150,7 @@ package actor Syncer {
       throw StoreError(.conflict, "another program deletes \(place.writer) again and again; find it")
     }
     let sides = Sides(
-      cluster: mirror.cluster, created: writer.created, prefix: place.place.prefix, store: try local.identity(),
+      cluster: mirror.cluster, keys: WriterRecord(writer).keys, prefix: place.place.prefix, store: try local.identity(),
       salvage: try local.quarantine() ?? agreements.salvage)
     if try agreements.open(sides) {
       log.notice("the store or etcd is another one than before: everything is compared as on a new machine")
@@ -189,9 +192,6 @@ package actor Syncer {
           throw EtcdError(.unavailable, "the watch of etcd at \(session.endpoint) has missed a change")
         }
       }
-      if present.writer?.created != sides?.created {
-        throw EtcdError(.unavailable, "the keys under \(place.values) were deleted and written anew")
-      }
       let identity = try? local.identity()
       if try identity != sides?.store || local.quarantine() != nil && local.quarantine() != sides?.salvage {
         throw StoreWasReplaced(store: options.store)
@@ -227,6 +227,7 @@ package actor Syncer {
   private func takeEvents(_ session: Session) async throws {
     if hasToReadAll {
       let later = Mirror(try await session.read([place.range]), place)
+      guard later.writer != nil else { throw EtcdError(.unavailable, "\(place.writer) was deleted") }
       changed.formUnion(mirror?.differences(later) ?? [])
       (mirror, hasToReadAll) = (later, false)
     }
@@ -239,6 +240,8 @@ package actor Syncer {
     }
     let reading = try await session.read([place.range], at: revision, changedFrom: known.revision + 1)
     guard let (names, isComplete) = mirror?.take(reading, events) else { return }
+    // Whether the user's settings are to be removed everywhere cannot be told from it.
+    guard mirror?.writer != nil else { throw EtcdError(.unavailable, "\(place.writer) was deleted") }
     changed.formUnion(names)
     if !isComplete {
       state.missed += 1

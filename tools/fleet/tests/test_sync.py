@@ -1,0 +1,418 @@
+"""Syncing: the settings of a user are the same on all machines and in etcd."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import IDENTIFIER, Etcd, StartSync, SyncMachine, kept, report, run, wait_for, wait_until_same
+
+PREFIX = "/kept-users/anna"
+
+
+def name(key: str) -> str:
+    return f"{PREFIX}/{IDENTIFIER}/user/{key}"
+
+
+def wait_for_refusal(machine: SyncMachine, key: str, word: str) -> None:
+    def is_so() -> bool:
+        return any(one["key"] == key and word in one["reason"] for one in machine.status().get("refused", []))
+
+    wait_for(is_so, f"{key} is refused because of {word}: {machine.log}")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("audio.volume", "30"),
+        ("ui.scale", "1.0"),
+        ("text", '"a\\"b\\n\\u0000"'),
+        ("list", '[1,2.5,"x",{"a":null}]'),
+        ("date", '{"$date":"2026-11-25T08:00:00Z"}'),
+        ("bytes", '{"$binary":{"base64":"AAECAw==","subType":"00"}}'),
+        ("big", '{"$numberULong":"18446744073709551615"}'),
+        ("a/b c\nd", "true"),
+        ("e\u0301", "1"),
+        ("\u0301x", "2"),
+        ("k" * 1024, "3"),
+    ],
+)
+def test_a_value_is_in_etcd_and_on_the_other_machine(etcd: Etcd, start_sync: StartSync, key: str, value: str) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    one.set(key, value)
+    wait_for(lambda: etcd.get(name(key)) == one.get(key), f"etcd has {key}: {one.log}")
+    wait_for(lambda: other.get(key) == one.get(key), f"the other has {key}: {other.log}")
+
+
+def test_keys_that_look_the_same_are_two(etcd: Etcd, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    one.set("\u00e9", "1")
+    one.set("e\u0301", "2")
+    wait_for(lambda: [other.get(key) for key in ("\u00e9", "e\u0301")] == ["1", "2"], f"both are there: {other.log}")
+    one.reset("\u00e9")
+    wait_for(lambda: [other.get(key) for key in ("\u00e9", "e\u0301")] == ["", "2"], f"one is there: {other.log}")
+
+
+def test_a_removal_arrives(etcd: Etcd, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    one.set("a", "1")
+    wait_for(lambda: other.get("a") == "1", "it has arrived")
+    other.reset("a")
+    wait_for(lambda: one.get("a") == "" and etcd.get(name("a")) == "", f"it is gone: {one.log}")
+    etcd.put(name("a"), "2")
+    wait_for(lambda: one.get("a") == other.get("a") == "2", "it is there again")
+    etcd.delete(name("a"))
+    wait_for(lambda: one.get("a") == other.get("a") == "", "it is gone again")
+
+
+def test_observers_can_tell_which_machine_has_changed_a_value(etcd: Etcd, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    one.set("a", "1")
+    wait_for(lambda: other.get("a") == "1", "it has arrived")
+    assert other.history("a")[0]["tag"] == "fleet:one"
+    etcd.put(name("a"), "2")
+    wait_for(lambda: other.get("a") == "2", "it has arrived")
+    assert other.history("a")[0]["tag"] == "fleet:unknown"
+    # What a machine has sent does not come back.
+    assert [change["tag"] for change in one.history("a")] == ["fleet:unknown", "kept"]
+
+
+def test_a_transaction_is_one_of_etcd(etcd: Etcd, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    one.transaction({f"key.{number}": str(number) for number in range(100)})
+    wait_until_same(etcd, PREFIX, one, other)
+    assert len({etcd.revision(name(f"key.{number}")) for number in range(0, 100, 9)}) == 1
+    assert len({change["revision"] for change in other.history("key.")}) == 1
+
+
+def test_more_than_a_transaction_of_etcd_goes_in_parts(etcd: Etcd, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    one.transaction({f"key.{number}": '"' + "x" * 5_000 + '"' for number in range(1_000)})
+    wait_until_same(etcd, PREFIX, one, other)
+    assert len(other.values()) == 1_000
+
+
+def test_what_changed_while_the_program_did_not_run_goes_up(etcd: Etcd, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    for key in ("a", "b", "c"):
+        one.set(key, "1")
+    wait_until_same(etcd, PREFIX, one, other)
+    one.kill()
+    one.set("a", "2")
+    one.set("a", "3")
+    one.reset("b")
+    one.set("d", "4")
+    other.set("c", "5")
+    one.start()
+    wait_until_same(etcd, PREFIX, one, other)
+    assert other.values() == {"a": "3", "c": "5", "d": "4"}
+    assert one.status()["conflicts"] == other.status()["conflicts"] == 0
+
+
+def test_a_new_machine_downloads_before_it_uploads(etcd: Etcd, start_sync: StartSync) -> None:
+    one = start_sync(etcd, host="one")
+    one.set("a", "1")
+    wait_until_same(etcd, PREFIX, one)
+    other = start_sync(etcd, host="other", wait=False, start=False)
+    other.set("a", "2")
+    other.set("b", "3")
+    other.start()
+    wait_until_same(etcd, PREFIX, one, other)
+    assert one.values() == {"a": "1", "b": "3"}
+    lost = other.history("a")[0]
+    assert (lost["old"], lost["new"], lost["tag"]) == (2, 1, "fleet:one:conflict")
+    assert [change["tag"] for change in one.history("a")] == ["kept"]
+
+
+@pytest.fixture
+def apart(etcd: Etcd, start_sync: StartSync) -> tuple[SyncMachine, SyncMachine]:
+    """Two machines that have changed a key in different ways while they did not hear of each other."""
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    one.transaction({"a": "1", "b": "1", "c": "1"})
+    wait_until_same(etcd, PREFIX, one, other)
+    one.kill()
+    other.kill()
+    one.set("a", "2")
+    other.transaction({"a": "3", "b": "3"})
+    one.start()
+    wait_until_same(etcd, PREFIX, one)
+    return one, other
+
+
+def test_of_two_changes_that_of_etcd_wins_and_the_other_is_in_the_history(
+    etcd: Etcd, apart: tuple[SyncMachine, SyncMachine]
+) -> None:
+    one, other = apart
+    other.start()
+    wait_until_same(etcd, PREFIX, one, other)
+    # What was changed together loses together.
+    assert one.values() == {"a": "2", "b": "1", "c": "1"}
+    for key, lost in (("a", 3), ("b", 3)):
+        change = other.history(key)[0]
+        assert change["old"] == lost and change["tag"].endswith(":conflict") and "one" in change["tag"]
+    status = other.status()
+    assert status["conflicts"] == 2
+    assert {"a": "one"}.items() <= {one["key"]: one["winner"] for one in status["lastConflicts"]}.items()
+    wait_for(lambda: report(etcd, "other", PREFIX)["sync"]["conflicts"] == 2, "the conflicts are reported")
+
+
+@pytest.mark.parametrize(
+    "rule", [["--conflicts", "local"], ["--conflicts-for", "a=local", "--conflicts-for", "b=etcd"]]
+)
+def test_the_rules_for_conflicts_can_be_turned_round(
+    etcd: Etcd, apart: tuple[SyncMachine, SyncMachine], rule: list[str]
+) -> None:
+    one, other = apart
+    other.more += rule
+    other.start()
+    wait_until_same(etcd, PREFIX, one, other)
+    assert one.values() == {"a": "3", "b": "3", "c": "1"}
+    assert one.history("a")[0]["tag"] == "fleet:other"
+    assert other.status()["conflicts"] == 1
+
+
+def test_secrets_stay_on_the_machine(etcd: Etcd, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    for machine in (one, other):
+        machine.declare('{"properties": {"token": {"type": "string", "secret": true}, "a": {"type": "integer"}}}')
+    one.set("token", "hunter2")
+    one.set("a", "1")
+    wait_for(lambda: other.get("a") == "1", "the change after it has arrived")
+    assert etcd.get(name("token")) == "" == other.get("token")
+    assert "hunter2" not in one.log + one.status_file.read_text() + etcd.ctl("get", "--prefix", "/").out
+    for machine in (one, other):
+        machine.kill()
+        machine.more.append("--secrets")
+        machine.start()
+    wait_for(lambda: other.get("token") == '"hunter2"', "now it has arrived")
+    assert "hunter2" not in one.log + one.status_file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("value", "word"),
+    [("{", "at byte"), ("null", "null"), ('"loud"', "integer"), ("101", "maximum 100")],
+)
+def test_a_value_that_is_wrong_is_refused_and_the_others_arrive(
+    etcd: Etcd, start_sync: StartSync, value: str, word: str
+) -> None:
+    one = start_sync(etcd, host="one")
+    one.declare('{"properties": {"audio.volume": {"type": "integer", "maximum": 100}, "b": {"type": "integer"}}}')
+    one.set("audio.volume", "30")
+    wait_until_same(etcd, PREFIX, one)
+    etcd.put(name("audio.volume"), value)
+    etcd.put(name("b"), "1")
+    wait_for(lambda: one.get("b") == "1", f"the other has arrived: {one.log}")
+    wait_for_refusal(one, "audio.volume", word)
+    assert one.get("audio.volume") == "30"
+    wait_for(lambda: bool(report(etcd, "one", PREFIX)["sync"].get("refused")), "it is reported")
+    etcd.put(name("audio.volume"), "40")
+    wait_for(lambda: one.get("audio.volume") == "40", "what is right arrives")
+    wait_for(lambda: not one.status().get("refused"), "nothing is refused any more")
+
+
+def test_a_change_of_a_refused_key_goes_up(etcd: Etcd, start_sync: StartSync) -> None:
+    one = start_sync(etcd, host="one")
+    one.set("a", "1")
+    wait_until_same(etcd, PREFIX, one)
+    etcd.put(name("a"), "{")
+    wait_for_refusal(one, "a", "at byte")
+    one.set("a", "2")
+    wait_until_same(etcd, PREFIX, one)
+    assert etcd.get(name("a")) == "2"
+
+
+def test_names_that_are_no_keys_are_refused(etcd: Etcd, start_sync: StartSync) -> None:
+    one = start_sync(etcd, host="one")
+    long = "k" * 1025
+    etcd.put(name(long), "1")
+    etcd.put(name("a"), "1")
+    wait_for(lambda: one.get("a") == "1", "the other has arrived")
+    wait_for_refusal(one, long, "1024")
+    etcd.delete(name(long))
+    wait_for(lambda: not one.status().get("refused"), f"nothing is refused any more: {one.log}")
+
+
+def test_a_value_that_is_too_large_for_etcd_stays_and_is_told(etcd: Etcd, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    one.set("large", json.dumps("x" * 2_000_000))
+    one.set("a", "1")
+    wait_for(lambda: other.get("a") == "1", "the other has arrived")
+    wait_for_refusal(one, "large", "bytes")
+    one.set("large", '"small"')
+    wait_for(lambda: other.get("large") == '"small"', "what is smaller arrives")
+    wait_for(lambda: not one.status().get("refused"), "nothing is refused any more")
+
+
+def test_what_an_administrator_has_locked_stays(etcd: Etcd, start_sync: StartSync, tmp_path: Path) -> None:
+    managed = tmp_path / "managed.json"
+    managed.write_text('{"values": {"a": 5}, "locked": ["a"]}')
+    one = start_sync(etcd, "--managed", str(managed), host="one")
+    etcd.put(name("a"), "1")
+    etcd.put(name("b"), "1")
+    wait_for(lambda: one.get("b") == "1", "the other has arrived")
+    wait_for_refusal(one, "a", "locked")
+    managed.write_text("{}")
+    wait_for(lambda: one.get("a") == "1", f"it arrives when it is not locked any more: {one.log}")
+
+
+def test_compaction_loses_nothing(etcd: Etcd, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    one.set("a", "1")
+    wait_until_same(etcd, PREFIX, one, other)
+    for machine in (one, other):
+        assert machine.process is not None
+        machine.process.send_signal(signal.SIGSTOP)
+    one.set("b", "1")
+    other.set("c", "1")
+    etcd.put(name("d"), "1")
+    etcd.delete(name("a"))
+    etcd.compact()
+    for machine in (one, other):
+        assert machine.process is not None
+        machine.process.send_signal(signal.SIGCONT)
+    wait_until_same(etcd, PREFIX, one, other)
+    assert one.values() == {"b": "1", "c": "1", "d": "1"}
+
+
+def test_an_etcd_that_has_lost_everything_gets_it_again(etcd: Etcd, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    one.set("a", "1")
+    one.set("b", "1")
+    wait_until_same(etcd, PREFIX, one, other)
+    etcd.wipe()
+    etcd.start()
+    etcd.wait_until_ready()
+    # It has more revisions than before when the machines come back.
+    for number in range(20):
+        etcd.put("other", str(number))
+    one.set("c", "2")
+    wait_for(lambda: [etcd.get(name(key)) for key in ("a", "b", "c")] == ["1", "1", "2"], "etcd has everything")
+    wait_until_same(etcd, PREFIX, one, other)
+
+
+def test_keys_that_were_all_deleted_in_etcd_are_there_again(etcd: Etcd, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    one.transaction({"a": "1", "b": "1"})
+    wait_until_same(etcd, PREFIX, one, other)
+    assert etcd.ctl("del", "--prefix", name("")).status == 0
+    wait_for(lambda: etcd.get(name("a")) == etcd.get(name("b")) == "1", f"etcd has everything: {one.log}")
+    wait_until_same(etcd, PREFIX, one, other)
+    assert one.values() == {"a": "1", "b": "1"}
+
+
+def test_a_store_that_was_removed_is_filled_and_empties_nothing(etcd: Etcd, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    one.set("a", "1")
+    wait_until_same(etcd, PREFIX, one, other)
+    one.kill()
+    shutil.rmtree(one.store)
+    for number in range(20):
+        one.set("b", str(number))
+    one.start()
+    wait_until_same(etcd, PREFIX, one, other)
+    assert other.values() == {"a": "1", "b": "19"}
+
+
+def test_a_store_that_is_replaced_ends_the_program(etcd: Etcd, start_sync: StartSync) -> None:
+    one = start_sync(etcd, host="one")
+    one.set("a", "1")
+    wait_until_same(etcd, PREFIX, one)
+    shutil.rmtree(one.store)
+    one.set("b", "1")
+    assert one.process is not None
+    process, one.process = one.process, None
+    assert process.wait(120) == 4, one.log
+    assert "replaced" in one.log
+    one.start()
+    wait_until_same(etcd, PREFIX, one)
+    assert one.values() == {"a": "1", "b": "1"}
+
+
+def test_a_full_etcd_is_told_and_what_waits_goes_up_later(start_etcd: Any, start_sync: StartSync) -> None:
+    etcd = start_etcd(1, "--quota-backend-bytes", str(2 << 20))
+    etcd.wait_until_ready()
+    one = start_sync(etcd, host="one")
+    while etcd.ctl("put", "fill", input="x" * 500_000).status == 0:
+        pass
+    one.set("a", "1")
+    wait_for(lambda: any("no space" in text for text in one.status().get("problems", [])), f"it is told: {one.log}")
+    assert one.status()["pending"] == 1
+    etcd.delete("fill")
+    etcd.compact()
+    for command in ("defrag", "alarm"):
+        arguments = [command] if command == "defrag" else [command, "disarm"]
+        assert etcd.ctl(*arguments).status == 0
+    wait_until_same(etcd, PREFIX, one)
+    wait_for(lambda: "problems" not in one.status(), "nothing keeps it back")
+
+
+def test_a_full_disk_is_told_and_what_waits_comes_down_later(etcd: Etcd, start_sync: StartSync, tmp_path: Path) -> None:
+    small = tmp_path / "one"
+    small.mkdir()
+    mounted = run(["mount", "-t", "tmpfs", "-o", "size=8m,mode=755", "tmpfs", str(small)])
+    assert mounted.status == 0, f"a small disk needs root: {mounted.err}"
+    status = tmp_path / "status.json"
+    one: SyncMachine | None = None
+    try:
+        one = start_sync(etcd, "--status-file", str(status), wait=False)
+        wait_for(lambda: status.exists() and json.loads(status.read_text())["connected"], "it is connected")
+        filler = small / "filler"
+        with filler.open("wb", buffering=0) as file, pytest.raises(OSError, match="No space"):
+            while True:
+                file.write(bytes(4096))
+        large = json.dumps("x" * 500_000)
+        etcd.put(name("a"), large)
+        wait_for(lambda: "problems" in json.loads(status.read_text()), f"it is told: {one.log}")
+        filler.unlink()
+        wait_for(lambda: one.get("a") == large, f"it comes down: {one.log}")
+    finally:
+        if one is not None:
+            one.kill()
+        assert run(["umount", str(small)]).status == 0
+
+
+def test_two_programs_for_one_store_are_refused(etcd: Etcd, start_sync: StartSync) -> None:
+    one = start_sync(etcd, host="one")
+    again = run(one.command())
+    assert (again.status, "another kept-fleet" in again.err) == (4, True)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--conflicts", "mine"],
+        ["--conflicts-for", "a"],
+        ["--conflicts-for", "a=mine"],
+        ["--host", "a,b"],
+        ["--host", ""],
+        ["--prefix", ""],
+        ["--check-every", "0"],
+    ],
+)
+def test_wrong_arguments_are_refused(arguments: list[str]) -> None:
+    done = run([os.environ["KEPT_FLEET"], "sync", IDENTIFIER, "--etcd", "http://127.0.0.1:1", *arguments])
+    assert done.status in (2, 3)
+    assert done.err.startswith("kept-fleet: ")
+
+
+def test_the_status_and_the_metrics_tell_of_it(etcd: Etcd, start_sync: StartSync, tmp_path: Path) -> None:
+    metrics = tmp_path / "kept.prom"
+    one = start_sync(etcd, "--metrics-file", str(metrics), host="one")
+    one.set("a", "1")
+    wait_until_same(etcd, PREFIX, one)
+    done = run([os.environ["KEPT_FLEET"], "status", "--status-file", str(one.status_file)])
+    assert done.status == 0, done.out + done.err
+    assert "keys that wait: 0" in done.out
+    everywhere = run([os.environ["KEPT_FLEET"], "status", IDENTIFIER, "--prefix", PREFIX, "--etcd", etcd.urls[0]])
+    assert everywhere.status == 0, everywhere.out + everywhere.err
+    assert "one" in everywhere.out
+    wait_for(
+        lambda: 'kept_fleet_sent_total{identifier="com.example.player"} 1' in metrics.read_text(), "a value was sent"
+    )
+    assert kept("info", str(one.store)).status == 0
