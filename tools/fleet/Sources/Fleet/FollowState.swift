@@ -120,7 +120,7 @@ package struct Report: Sendable {
   /// What has to be reported at once if it changes.
   var content: Value {
     var report = self
-    report.sync?.pending = 0
+    report.sync?.pending = nil
     guard var members = report.value.asDictionary else { return value }
     members["time"] = nil
     return .dictionary(members)

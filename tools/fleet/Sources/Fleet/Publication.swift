@@ -74,12 +74,12 @@ package struct Publication: Sendable {
     }
   }
 
-  /// Publishes; returns the new revision, or the present one if nothing is new.
+  /// Publishes; returns the new revision, or nil if nothing is new.
   ///
   /// Throws `conflict` if a document has changed since it was read.
-  package func commit(_ session: Session, _ present: Present) async throws -> Int64 {
+  package func commit(_ session: Session, _ present: Present) async throws -> Int64? {
     let news = changes.filter { present.reading[place.key($0.key)]?.value != $0.value }
-    guard !news.isEmpty else { return present.reading.revision }
+    guard !news.isEmpty else { return nil }
     // Those that were only read, too: they were checked against each other.
     let revisions = group.places.flatMap { place in
       DocumentName.allCases.map { name in

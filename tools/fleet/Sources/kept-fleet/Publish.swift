@@ -55,16 +55,16 @@ struct Publish: AsyncParsableCommand {
     for (name, path) in files { changes.updateValue(try Self.contents(path), forKey: name) }
     let publication = Publication(
       try groups.group(identifier), changes, ifRevision: ifRevision, allowsUndeclared: undeclared)
-    let revision = try await etcd.cluster().withAnySession(publication.read) { session, present -> Int64? in
+    let done = try await etcd.cluster().withAnySession(publication.read) { session, present -> String? in
       try publication.check(present)
       if !quiet { publication.differences(present).forEach { print(Terminal.line($0)) } }
       guard !dryRun else {
         try list(publication.refusing(present), of: present.reports.count)
         return nil
       }
-      return try await publication.commit(session, present)
+      return try await publication.commit(session, present).map { "revision \($0)" } ?? "nothing has changed"
     }
-    if !quiet, let revision { print("revision \(revision)") }
+    if !quiet, let done { print(done) }
   }
 
   private func list(_ refusing: [(host: String, reason: String)], of count: Int) throws(ExitStatus) {

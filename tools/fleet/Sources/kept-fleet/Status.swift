@@ -17,7 +17,7 @@ struct Status: AsyncParsableCommand {
   @Argument(help: "The identifier of the store, such as com.example.player.") var identifier: String?
   @OptionGroup var etcd: EtcdOptions
   @OptionGroup var groups: GroupOptions
-  @Option(help: ArgumentHelp("The file of a local `kept-fleet follow --status-file`.", valueName: "file"))
+  @Option(help: ArgumentHelp("The file that a program of this machine writes with --status-file.", valueName: "file"))
   var statusFile: String?
   @Flag(help: "One JSON array, or one object for the local status.") var json = false
 
@@ -46,11 +46,13 @@ struct Status: AsyncParsableCommand {
   }
 
   private func show(_ status: FleetStatus) {
-    guard !status.machines.isEmpty else { return print("no machine has reported") }
     let following = status.machines.filter { $0.report.sync == nil }
-    if !following.isEmpty {
+    if !following.isEmpty || status.machines.isEmpty {
       let published = DocumentName.allCases.map { "\($0.rawValue) \(status.published[$0]?.revision ?? 0)" }
       print("published revisions: \(published.joined(separator: ", "))")
+    }
+    if status.machines.isEmpty { print("no machine has reported") }
+    if !following.isEmpty {
       show(following, ["MANAGED", "SYSTEM", "BEHIND"]) { machine in
         let documents = machine.report.documents
         return [documents[.managed]?.revision ?? 0, documents[.system]?.revision ?? 0, machine.behind]
@@ -72,7 +74,7 @@ struct Status: AsyncParsableCommand {
       let refusal =
         report.refusals.first.map { "\($0.document.rawValue): \($0.reason)" }
         ?? report.sync?.refusals.first.map { "\($0.key): \($0.reason)" }
-      return [report.host, machine.isSilent ? "silent" : "connected", "\(machine.age) s"]
+      return [report.host, machine.isSilent ? "silent" : "reports", "\(machine.age) s"]
         + numbers(machine).map { "\($0)" } + [report.version, refusal ?? report.problems.first ?? ""]
     }
     Terminal.printTable([["HOST", "STATE", "AGE"] + names + ["VERSION", "PROBLEM"]] + rows)
@@ -111,8 +113,8 @@ struct Status: AsyncParsableCommand {
             + (published.map { $0 == applied ? "" : ", published is \($0)" } ?? ""))
       }
     }
-    if let pending = value["pending"]?.asInt64 {
-      lines.append("keys that wait: \(pending); conflicts since the start: \(value["conflicts"]?.json ?? "0")")
+    if let conflicts = value["conflicts"] {
+      lines.append("keys that wait: \(value["pending"]?.json ?? "not known"); conflicts since the start: \(conflicts.json)")
     }
     for conflict in value["lastConflicts"]?.asArray ?? [] {
       lines.append(

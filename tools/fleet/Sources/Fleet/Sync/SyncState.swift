@@ -20,7 +20,9 @@ package struct KeyRefusal: Sendable, Hashable {
 /// The part of a report that tells of a user's settings.
 package struct SyncReport: Sendable, Hashable {
   /// How many keys wait for the other side to take them.
-  package var pending = 0
+  ///
+  /// Nil if it is not known, as when etcd has been away since the start.
+  package var pending: Int?
   /// How many conflicts there were since the start of the program.
   package var conflicts = 0
   package var lastConflicts: [Conflict] = []
@@ -33,7 +35,8 @@ package struct SyncReport: Sendable, Hashable {
   /// Zeros for what is none.
   init(_ value: Value) {
     func count(_ member: ExactString) -> Int { Int(clamping: value[member]?.asInt64 ?? 0) }
-    (pending, conflicts, withheld) = (count("pending"), count("conflicts"), count("withheld"))
+    (conflicts, withheld) = (count("conflicts"), count("withheld"))
+    pending = value["pending"].map { _ in count("pending") }
     lastConflicts = (value["lastConflicts"]?.asArray ?? []).compactMap { conflict in
       guard let key = conflict["key"]?.asString, let time = conflict["time"]?.asString,
         let time = try? Timestamp(text: time)
@@ -48,7 +51,7 @@ package struct SyncReport: Sendable, Hashable {
 
   var members: [(ExactString, Value?)] {
     [
-      ("pending", .number(pending)), ("conflicts", .number(conflicts)), ("withheld", .number(withheld)),
+      ("pending", pending.map { .number($0) }), ("conflicts", .number(conflicts)), ("withheld", .number(withheld)),
       (
         "lastConflicts",
         lastConflicts.isEmpty
@@ -75,7 +78,8 @@ struct SyncState: Sendable {
   var revision: Int64?
   var refusals: [ExactString: String] = [:]
   var withheld: Set<ExactString> = []
-  var pending = 0
+  /// Nil until both sides have been compared.
+  var pending: Int?
   var conflicts = 0
   private var lastConflicts: [Conflict] = []
   /// What keeps changes from the store or from etcd.
@@ -116,7 +120,7 @@ struct SyncState: Sendable {
   func metrics(_ options: SyncOptions) -> String {
     var metrics = Metrics(options.group.identifier)
     metrics.add(link)
-    metrics.gauge("pending_keys", "Keys that wait for the other side to take them.", pending)
+    metrics.gauge("pending_keys", "Keys that wait for the other side to take them.", pending ?? 0)
     metrics.gauge("refused_keys", "Keys of which one side cannot have what the other has.", refusals.count)
     metrics.gauge("withheld_secrets", "Secrets that stay on the machine.", withheld.count)
     metrics.gauge("problems", "What keeps changes from the store or from etcd.", problems.count)

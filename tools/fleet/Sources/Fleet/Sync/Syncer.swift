@@ -271,7 +271,7 @@ package actor Syncer {
   }
 
   private func saveStatus() {
-    if !state.link.isConnected { state.pending = changed.count }
+    if !state.link.isConnected, state.pending != nil { state.pending = changed.count }
     localStatus.save(state.status(options), state.metrics(options), log)
   }
 }
