@@ -1,4 +1,4 @@
-"""A few rounds with real processes. `python tools/fleet/convergence --rounds 200` runs as many as an issue asks for."""
+"""A few rounds with real processes; `python tools/fleet/convergence --rounds 200` runs more."""
 
 from __future__ import annotations
 

@@ -319,6 +319,20 @@ def test_a_store_that_was_removed_is_filled_and_empties_nothing(etcd: Etcd, star
     assert other.values() == {"a": "1", "b": "19"}
 
 
+def test_a_damaged_store_is_filled_and_empties_nothing(etcd: Etcd, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    one.transaction({"a": "1", "b": "2"})
+    wait_until_same(etcd, PREFIX, one, other)
+    one.kill()
+    for file in one.store.iterdir():
+        if file.is_file() and file.name != "fleet":
+            file.write_bytes(b"damaged" * 5_000)
+    one.start()
+    wait_until_same(etcd, PREFIX, one, other)
+    assert (one.store / "quarantine").is_dir()
+    assert one.values() == {"a": "1", "b": "2"}
+
+
 def test_a_store_that_is_replaced_ends_the_program(etcd: Etcd, start_sync: StartSync) -> None:
     one = start_sync(etcd, host="one")
     one.set("a", "1")

@@ -153,8 +153,9 @@ package final class Session: Sendable {
     }
   }
 
-  /// Ends by its deadline, and not earlier if the caller is cancelled: grpc-swift-nio-transport 2.9 lets a call wait for
-  /// ever if it is cancelled just before it waits for a connection.
+  /// Ends by its deadline, and not earlier if the caller is cancelled.
+  ///
+  /// In grpc-swift-nio-transport 2.9, a call that is cancelled just before it waits for a connection waits for ever.
   private func once<Response: Sendable>(
     _ body: @escaping @Sendable (Metadata, CallOptions) async throws -> Response
   ) async throws(EtcdError) -> Response {

@@ -1,5 +1,5 @@
-// The faults that tools/fleet/convergence/plant plants: it copies this file into a copy of the sources, which call it, and
-// builds kept-fleet of that. KEPT_PLANTED in the environment names the fault that a process has.
+// The faults that tools/fleet/convergence/plant plants. It copies this file into a copy of the sources, which call it,
+// and builds kept-fleet of that. KEPT_PLANTED in the environment names the fault that a process has.
 
 internal import Glibc
 

@@ -63,10 +63,13 @@ struct LocalSide: Sendable {
   func identity() throws(StoreError) -> String {
     guard let folder else { throw StoreError(.unsupported, "a store in memory cannot be kept the same; give a folder") }
     let path = "\(folder)/\(Self.identityFile)"
-    if let bytes = FileManager.default.contents(atPath: path), let text = String(validating: bytes, as: UTF8.self) {
-      return text
+    if access(path, F_OK) == 0 {
+      guard let bytes = FileManager.default.contents(atPath: path) else {
+        throw StoreError(.unavailable, "\(path) cannot be read; give it back to the user of the store, or remove it")
+      }
+      return String(decoding: bytes, as: UTF8.self)
     }
-    guard errno == ENOENT else { throw .system("read \(path)", errno) }
+    guard errno == ENOENT else { throw .system("look at \(path)", errno) }
     let identity = String(UInt64.random(in: .min ... .max), radix: 16)
     try AtomicFile.write(Data(identity.utf8), to: path, durable: true)
     return identity
