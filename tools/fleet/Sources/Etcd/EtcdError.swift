@@ -15,6 +15,8 @@ package struct EtcdError: Error, Sendable, CustomStringConvertible {
     case noSpace
     case tooLarge
     case compacted
+    /// The member does not have the revision yet.
+    case future
     /// etcd refuses the request, or a file that the connection needs is wrong.
     case invalid
   }
@@ -62,6 +64,8 @@ extension EtcdError {
       self.init(.tooLarge, "etcd at \(endpoint) refuses the request as too large; it takes 1.5 MiB unless configured")
     case .outOfRange where says("compacted"):
       self.init(.compacted, "etcd at \(endpoint) has compacted the revision that was asked for")
+    case .outOfRange where says("future revision"):
+      self.init(.future, "etcd at \(endpoint) does not have the revision yet that was asked for")
     case .unavailable, .deadlineExceeded, .cancelled, .internalError, .unknown, .aborted:
       let causes = Self.causes(of: error)
       if let reason = Self.certificateReason(in: causes) {

@@ -36,13 +36,26 @@ package final class Session: Sendable {
   package func read(
     _ ranges: [KeyRange], at revision: Int64? = nil, changedFrom oldest: Int64 = 0, keysOnly: Bool = false
   ) async throws(EtcdError) -> Reading {
+    do throws(EtcdError) {
+      return try await read(ranges, revision, oldest, keysOnly, isConfirmed: revision == nil)
+    } catch {
+      // etcd sends the events of a revision before the revision can be read; the more machines watch, the longer before.
+      // A read that a majority confirms waits until it can.
+      guard error.kind == .future else { throw error }
+      return try await read(ranges, revision, oldest, keysOnly, isConfirmed: true)
+    }
+  }
+
+  private func read(
+    _ ranges: [KeyRange], _ revision: Int64?, _ oldest: Int64, _ keysOnly: Bool, isConfirmed: Bool
+  ) async throws(EtcdError) -> Reading {
     let request = Etcdserverpb_TxnRequest.with {
       $0.success = ranges.map { range in
         .with {
           $0.requestRange = .with {
             ($0.key, $0.rangeEnd) = (range.first, range.end)
             $0.revision = revision ?? 0
-            $0.serializable = revision != nil
+            $0.serializable = !isConfirmed
             $0.minModRevision = oldest
             $0.keysOnly = keysOnly
           }
