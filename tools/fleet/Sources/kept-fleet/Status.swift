@@ -114,7 +114,8 @@ struct Status: AsyncParsableCommand {
       }
     }
     if let conflicts = value["conflicts"] {
-      lines.append("keys that wait: \(value["pending"]?.json ?? "not known"); conflicts since the start: \(conflicts.json)")
+      let pending = value["pending"]?.json ?? "not known"
+      lines.append("keys that wait: \(pending); conflicts since the start: \(conflicts.json)")
     }
     for conflict in value["lastConflicts"]?.asArray ?? [] {
       lines.append(
