@@ -39,8 +39,8 @@ package final class Session: Sendable {
     do throws(EtcdError) {
       return try await read(ranges, revision, oldest, keysOnly, isConfirmed: revision == nil)
     } catch {
-      // etcd sends the events of a revision before the revision can be read, the earlier the more machines watch. A read
-      // that a majority confirms waits until it can.
+      // etcd sends the events of a revision before the revision can be read; the more machines watch, the longer
+      // before. A read that a majority confirms waits until it can.
       guard error.kind == .future else { throw error }
       return try await read(ranges, revision, oldest, keysOnly, isConfirmed: true)
     }
