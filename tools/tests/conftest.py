@@ -17,9 +17,10 @@ from typing import Any
 
 import pytest
 
-# A shell starts what runs in the background with SIGINT ignored, and every program inherits that.
+# A shell starts what runs in the background with SIGINT ignored, and nohup with SIGHUP; every program inherits that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,8 @@ package struct FileStamp: Sendable {
   static let settlingMilliseconds: Int32 = 20
 
   /// Reads the stamp of a file; the path is relative to the folder.
+  // Not inlined: each of its many callers would have a copy.
+  @inline(never)
   init(of path: String, in folder: Int32 = AT_FDCWD) {
     var status = stat()
     guard fstatat(folder, path, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
