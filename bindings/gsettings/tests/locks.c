@@ -174,7 +174,8 @@ static void permissions_are_those_of_locks(void) {
   g_assert_false(is_allowed("/org/example/kept/player/equalizer/"));
   g_assert_true(is_allowed("/"));
   manage("{\"lockedPrefixes\":[\"\"]}");
-  WAIT_UNTIL(!is_allowed("/"));
+  WAIT_UNTIL(!g_settings_is_writable(settings, "theme"));
+  g_assert_false(is_allowed("/"));
   g_object_unref(settings);
 }
 
