@@ -1,0 +1,212 @@
+"""What can be done with keys, on the screen with all of them and on the page of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import kept
+
+from ._ask import Ask, AskText
+from ._pending import ChangedMeanwhile, Edit
+from ._rows import DEFAULTS
+from ._text import count_text, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.screen import Screen
+
+    from ._app import Browser
+    from ._session import Session
+
+
+class Actions:
+    """The actions of a screen about a store. The screen has a `session` and a `key`."""
+
+    session: Session
+
+    @property
+    def key(self) -> str | None:
+        """The key that the actions are about; None if there is none."""
+        raise NotImplementedError
+
+    @property
+    def listed_keys(self) -> list[str]:
+        """The keys that are listed."""
+        return [self.key] if self.key is not None else []
+
+    def edits_changed(self) -> None:
+        """Called when something was edited, committed or undone."""
+
+    @property
+    def _browser(self) -> Browser:
+        return cast("Browser", cast("Screen[None]", self).app)
+
+    # --- one key
+
+    def open_key(self, key: str) -> None:
+        """Opens the page of a key."""
+        from ._key_page import KeyPage
+
+        self._browser.push_screen(KeyPage(self.session, key), lambda _: self.edits_changed())
+
+    async def action_edit(self) -> None:
+        """Edits the key, with the widget that its declaration asks for."""
+        if self.key is not None:
+            await self._edit(self.key)
+
+    async def _edit(self, key: str) -> None:
+        from ._editor import Editor
+
+        if not self._browser.may_write():
+            return
+        try:
+            found = self.session.settings.explain(key)
+            if found.locked:
+                self._browser.tell(_lock_of(found), "warning")
+                return
+            declaration = self.session.settings.declaration(key)
+            # The stored value, which a higher layer may hide.
+            hidden = [f.value for f in found.layers if f.layer is kept.Layer.USER and f.outcome == "hidden"]
+            value = hidden[0] if hidden else self.session.settings.get(key)
+            revision = self.session.settings.revision(key)
+        except kept.KeptError as error:
+            self._browser.tell(str(error), "error")
+            return
+        edit = Edit(key, value, None, revision, found.secret)
+        self._browser.push_screen(Editor(self.session, edit, declaration), self._edited)
+
+    def _edited(self, result: tuple[Edit, bool] | None) -> None:
+        """Receives what an editor was closed with: an edit, and whether to commit it now."""
+        if result is None:
+            return
+        edit, now = result
+        if edit.new == edit.old and type(edit.new) is type(edit.old) and edit.revision:
+            self.session.pending.drop(edit.key)
+            self.edits_changed()
+        elif now:
+            self._browser.run_worker(self._commit([edit]))
+        else:
+            self.session.pending.add(edit)
+            self.edits_changed()
+
+    def action_new(self) -> None:
+        """Asks for the name of a key, and edits it."""
+        if self._browser.may_write():
+            self._browser.push_screen(AskText("A new key", "its name, such as audio.volume"), self._edit_named)
+
+    async def _edit_named(self, key: str | None) -> None:
+        if key:
+            await self._edit(key)
+
+    def action_reset(self) -> None:
+        """Asks with another key, and removes the stored value."""
+        if self.key is not None and self._browser.may_write():
+            self._ask_to_reset([self.key])
+
+    def action_reset_listed(self) -> None:
+        """The same for all keys that are listed and stored."""
+        if self._browser.may_write():
+            self._ask_to_reset(self.listed_keys)
+
+    def _ask_to_reset(self, keys: Sequence[str]) -> None:
+        settings = self.session.settings
+        try:
+            revisions = {key: settings.revision(key) for key in keys}
+            stored = [key for key, revision in revisions.items() if revision]
+            edits = [self._reset(key, revisions[key]) for key in stored]
+        except kept.KeptError as error:
+            self._browser.tell(str(error), "error")
+            return
+        if not stored:
+            self._browser.tell("nothing is stored here: what you see comes from other layers", "warning")
+            return
+        lines = [f"{one_line(edit.key)}  {edit.old_text}" for edit in edits]
+        question = Ask(f"Remove {count_text(len(stored), 'stored value')}? The defaults apply again.", lines)
+        self._browser.push_screen(question, lambda yes: self._answer(yes, edits))
+
+    def _reset(self, key: str, revision: int) -> Edit:
+        found = self.session.settings.explain(key)
+        value = None if found.layer in DEFAULTS else found.value
+        return Edit(key, value, None, revision, found.secret)
+
+    def _answer(self, yes: bool | None, edits: list[Edit]) -> None:
+        if yes:
+            self._browser.run_worker(self._commit(edits))
+
+    # --- several
+
+    async def _commit(self, edits: Sequence[Edit]) -> bool:
+        """Commits, and says what came of it."""
+        try:
+            revision = await self.session.commit(edits)
+        except (ChangedMeanwhile, kept.KeptError, TypeError, ValueError) as error:
+            self._browser.tell(str(error), "error")
+            return False
+        finally:
+            self.edits_changed()
+        if revision is None:
+            self._browser.tell("nothing had to be changed")
+            return True
+        self._browser.tell(f"committed as revision {revision}; u undoes it")
+        for edit in edits:
+            found = self.session.settings.explain(edit.key)
+            if not edit.is_reset and found.layer is not None and found.layer is not kept.Layer.USER:
+                self._browser.tell(f'"{edit.key}" is stored, but hidden: {found.reason}', "warning")
+        return True
+
+    def action_pending(self) -> None:
+        """Shows what is pending."""
+        from ._pending_screen import PendingScreen
+
+        if self.session.pending:
+            self._browser.push_screen(PendingScreen(self.session), lambda _: self.edits_changed())
+        else:
+            self._browser.tell("nothing is pending: in an editor, Ctrl+G adds a change to what is committed together")
+
+    async def action_undo(self) -> None:
+        """Takes back the last commit that was made here."""
+        if not self.session.commits:
+            self._browser.tell("you have committed nothing here; the page of a key undoes older changes")
+        elif self._browser.may_write():
+            await self.undo(self.session.commits[-1])
+
+    async def undo(self, revision: int) -> None:
+        """Takes back a commit, and says what came of it."""
+        try:
+            keys = await self.session.undo(revision)
+        except kept.KeptError as error:
+            self._browser.tell(str(error), "error")
+        else:
+            self._browser.tell(f"undid revision {revision}: {', '.join(map(one_line, keys))}")
+        self.edits_changed()
+
+    # --- the whole store
+
+    def action_import(self) -> None:
+        """Opens the screen that imports."""
+        from ._import_screen import ImportScreen
+
+        self._browser.push_screen(ImportScreen(self.session))
+
+    def action_export(self) -> None:
+        """Opens the screen that exports."""
+        from ._export_screen import ExportScreen
+
+        self._browser.push_screen(ExportScreen(self.session))
+
+    def action_compare(self) -> None:
+        """Opens the screen that compares."""
+        from ._compare_screen import CompareScreen
+
+        self._browser.push_screen(CompareScreen(self.session))
+
+    async def action_reopen(self) -> None:
+        """Opens the store again: the folder may be another one."""
+        await self._browser.open_store(self.session.location)
+
+
+def _lock_of(found: kept.Explanation) -> str:
+    """Who has locked a key."""
+    source = next((f.source for f in found.layers if f.layer is kept.Layer.MANAGED and f.source), "the administrator")
+    return f'"{found.key}" is locked by {source} and cannot be changed here'

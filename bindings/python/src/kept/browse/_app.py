@@ -1,0 +1,153 @@
+"""The program: which store is open, and whether it may be changed."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import App
+from textual.binding import Binding
+
+import kept
+
+from ._ask import Ask
+from ._plain import AsciiFilter
+from ._session import Layers, NoStore, Session
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Literal
+
+    from textual.binding import BindingType
+    from textual.filter import LineFilter
+
+
+class Browser(App[int]):
+    """Shows stores, and changes them when that is allowed. The first screen is that of all stores, or of one."""
+
+    TITLE = "kept browse"
+    ENABLE_COMMAND_PALETTE = False
+    CSS = "Toast { width: 70; max-width: 90%; }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+q", "quit", "Quit", show=False, priority=True),
+        Binding("l", "light", "Light or dark", show=False),
+    ]
+
+    def __init__(
+        self,
+        location: str | None = None,
+        *,
+        layers: Layers | None = None,
+        is_read_only: bool = False,
+        is_ascii: bool = False,
+        is_light: bool = False,
+        query: str = "",
+        key: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._location, self._layers = location, layers or Layers()
+        self._is_read_only = is_read_only
+        self._query, self._key = query, key
+        self._may_write = False
+        self._ascii = AsciiFilter(enabled=is_ascii)
+        self.theme = "textual-light" if is_light else "textual-dark"
+        self.failure: str | None = None
+        """Why the store that was named could not be opened."""
+        self.notices = 0
+        """Notices received, which tests and a soak look at."""
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return [*super().get_line_filters(), *([self._ascii] if self._ascii.enabled else [])]
+
+    async def on_mount(self) -> None:
+        if self._location is None:
+            from ._overview import Overview
+
+            self.push_screen(Overview())
+        elif not await self.open_store(self._location):
+            self.exit(4)
+
+    async def open_store(self, location: str) -> bool:
+        """Opens a store on another thread, and shows its keys. Returns whether it could be opened."""
+        from ._keys import KeysScreen
+
+        try:
+            session = await asyncio.to_thread(Session.begin, location, self._layers)
+        except (kept.KeptError, NoStore, OSError, ValueError) as error:
+            self.failure = str(error)
+            self.tell(self.failure, "error")
+            return False
+        while len(self.screen_stack) > 1 and not _is_overview(self.screen):
+            self.pop_screen()
+        screen = KeysScreen(session, self._query)
+        self._query = ""
+        await self.push_screen(screen)
+        if key := self._key:
+            self._key = None
+            screen.open_key(key)
+        return True
+
+    def note_changes(self, notice: kept.Notice) -> None:
+        """Counts what was received."""
+        self.notices += len(notice.changes)
+
+    # --- writing
+
+    @property
+    def mode_text(self) -> str:
+        """For the title of screens."""
+        return "WRITING" if self._may_write else "READ-ONLY"
+
+    def may_write(self) -> bool:
+        """Whether writing is allowed; says how to allow it if not."""
+        if not self._may_write:
+            how = "it was started with --read-only" if self._is_read_only else "press w to allow changes"
+            self.tell(f"nothing is changed: {how}", "warning")
+        return self._may_write
+
+    def action_writing(self) -> None:
+        """Allows changes, or ends that."""
+        if self._is_read_only:
+            self.tell("it was started with --read-only", "warning")
+            return
+        self._may_write = not self._may_write
+        for screen in self.screen_stack:
+            if hasattr(screen, "mode_changed"):
+                screen.mode_changed()
+
+    # --- the rest
+
+    def tell(self, sentence: str, severity: Literal["information", "warning", "error"] = "information") -> None:
+        """Shows a sentence for some seconds."""
+        self.notify(sentence[:1].upper() + sentence[1:], severity=severity, markup=False, timeout=8)
+
+    def action_help(self) -> None:
+        """Shows what the keys do."""
+        from ._help import Help
+
+        if not isinstance(self.screen, Help):
+            self.push_screen(Help())
+
+    def action_light(self) -> None:
+        """Changes between light and dark."""
+        self.theme = "textual-dark" if self.theme == "textual-light" else "textual-light"
+
+    def action_leave(self) -> None:
+        """Leaves a screen; the last one, the program. What is pending is not lost without a question."""
+        pending = len(getattr(getattr(self.screen, "session", None), "pending", ()))
+        if pending and type(self.screen).__name__ == "KeysScreen":
+            self.push_screen(Ask("Leave? What is pending was not committed, and is discarded.", []), self._leave)
+        else:
+            self._leave(True)
+
+    def _leave(self, yes: bool | None) -> None:
+        if not yes:
+            return
+        if len(self.screen_stack) > 2:
+            self.pop_screen()
+        else:
+            self.exit(0)
+
+
+def _is_overview(screen: object) -> bool:
+    return type(screen).__name__ == "Overview"

@@ -1,0 +1,193 @@
+"""All keys of a store with what the list shows of them, kept up to date by the notices of the store.
+
+One thread changes it: that of the event loop. A loader on another thread reads, and passes on what it has read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Any
+
+import kept
+
+from ._rows import Past, Row, read_row
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable
+
+    from ._search import Query
+
+BATCH = 500
+"""Keys that are read at a time: some 20 ms of work, so that a keystroke need not wait for longer."""
+
+FLASH = 1.0
+"""How long a changed key stands out, in seconds."""
+
+
+class Catalog:
+    """The keys of a store, sorted, and a row for each one that was read."""
+
+    def __init__(self, settings: kept.Store) -> None:
+        self.settings = settings
+        self.keys: list[str] = []
+        self.rows: dict[str, Row] = {}
+        self.declarations: dict[str, dict[str, Any]] = {}
+        self.past: dict[str, Past] = {}
+        self.is_complete = False
+        """Whether every key was read, so that searching finds all values."""
+        self._texts: list[str] = []
+        """The searched text of each key, in the order of `keys`."""
+        self._flashes: dict[str, float] = {}
+        # What a notice has updated while a loader reads: the loader may have read it before that.
+        self._fresh: set[str] = set()
+        self._loads = 0
+
+    # --- reading everything
+
+    async def load(self) -> AsyncIterator[int]:
+        """Reads all keys, their declarations and their past, and then their rows. Yields the number of rows that were
+        read, first 0, when the keys are known. A second call ends the first one."""
+        self._loads += 1
+        load = self._loads
+        self._fresh.clear()
+        self.is_complete = False
+        keys, folded, self.declarations, self.past = await asyncio.to_thread(self._read_outline)
+        if load != self._loads:
+            return
+        self._set_keys(list(keys), folded)
+        yield 0
+        for start in range(0, len(keys), BATCH):
+            batch = keys[start : start + BATCH]
+            rows = await asyncio.to_thread(self._read_rows, batch)
+            if load != self._loads:
+                return
+            for key, row in zip(batch, rows, strict=True):
+                if key not in self._fresh:
+                    self._put(key, row)
+            yield start + len(batch)
+        self.is_complete = True
+        self._fresh.clear()
+        yield len(keys)
+
+    def _read_outline(self) -> tuple[list[str], list[str], dict[str, dict[str, Any]], dict[str, Past]]:
+        declarations: dict[str, dict[str, Any]] = dict(self.settings.declarations())
+        keys = list(self.settings)
+        if declarations:
+            keys = sorted({*keys, *declarations})
+        return keys, [key.casefold() for key in keys], declarations, _newest(self.settings)
+
+    def _read_rows(self, keys: list[str]) -> list[Row | None]:
+        return [self._read(key) for key in keys]
+
+    def _read(self, key: str) -> Row | None:
+        try:
+            return read_row(self.settings, key, self.declarations.get(key), self.past.get(key))
+        except kept.ClosedError:
+            raise
+        except kept.KeptError as error:
+            return Row(key, f"({error})", "", "", "", key in self.declarations, False, False, False, True, False, None)
+
+    def _set_keys(self, keys: list[str], folded: list[str]) -> None:
+        self.keys, self._texts = keys, folded
+        if self.rows:
+            self.rows = {key: row for key in keys if (row := self.rows.get(key))}
+            self._texts = [
+                row.text if (row := self.rows.get(key)) else text for key, text in zip(keys, folded, strict=True)
+            ]
+
+    # --- one key
+
+    def row(self, key: str) -> Row | None:
+        """The row of a key, read now if it was not: for the few keys that are on the screen."""
+        if key not in self.rows and self._place(key) is not None and (row := self._read(key)):
+            self._put(key, row)
+        return self.rows.get(key)
+
+    def _place(self, key: str) -> int | None:
+        place = bisect_left(self.keys, key)
+        return place if place < len(self.keys) and self.keys[place] == key else None
+
+    def _put(self, key: str, row: Row | None) -> None:
+        place = self._place(key)
+        if row is None:
+            self.rows.pop(key, None)
+            if place is not None:
+                del self.keys[place], self._texts[place]
+            return
+        self.rows[key] = row
+        if place is None:
+            place = bisect_left(self.keys, key)
+            self.keys.insert(place, key)
+            self._texts.insert(place, row.text)
+        else:
+            self._texts[place] = row.text
+
+    # --- changes
+
+    async def apply(self, notice: kept.Notice) -> None:
+        """Reads again what a notice names. Lets other tasks run in between if it names much."""
+        until = time.monotonic() + FLASH
+        # The time of a layer's file is not that of a write.
+        past = None if notice.origin is kept.Origin.LAYER else Past(notice.time, notice.tag)
+        for number, change in enumerate(notice.changes, 1):
+            self._update(change.key, past, until)
+            if number % 100 == 0:
+                await asyncio.sleep(0)
+
+    def _update(self, key: str, past: Past | None, until: float) -> None:
+        if past:
+            self.past[key] = past
+        self._flashes[key] = until
+        if not self.is_complete:
+            self._fresh.add(key)
+        if key not in self.declarations and (declaration := self.settings.declaration(key)):
+            self.declarations[key] = declaration
+        self._put(key, self._read(key))
+
+    async def reload_declarations(self) -> bool:
+        """Reads the declarations again, for no notice tells of one that changes no value. Returns whether they have
+        changed; then their rows were read again."""
+        declarations = await asyncio.to_thread(self.settings.declarations)
+        before, self.declarations = self.declarations, dict(declarations)
+        changed = [key for key in before.keys() | declarations.keys() if before.get(key) != declarations.get(key)]
+        for number, key in enumerate(changed, 1):
+            self._put(key, self._read(key))
+            if number % 100 == 0:
+                await asyncio.sleep(0)
+        return bool(changed)
+
+    def is_flashing(self, key: str) -> bool:
+        """Whether a key has changed a moment ago."""
+        until = self._flashes.get(key)
+        if until is None:
+            return False
+        if time.monotonic() < until:
+            return True
+        del self._flashes[key]
+        return False
+
+    def forget_flashes(self) -> bool:
+        """Forgets the keys that do not stand out any more. Returns whether some still do."""
+        now = time.monotonic()
+        self._flashes = {key: until for key, until in self._flashes.items() if until > now}
+        return bool(self._flashes)
+
+    # --- searching
+
+    def select(self, query: Query) -> list[str]:
+        """The keys that a query finds, in their order. Without a query, a list that later changes."""
+        return self.keys if query.is_empty else query.select(self.keys, self._texts, self.rows)
+
+
+def _newest(settings: kept.Store) -> dict[str, Past]:
+    """The newest known change of each key. Stores in memory have no past."""
+    try:
+        changes: Iterable[kept.PastChange] = settings.history().changes
+    except kept.UnsupportedError:
+        return {}
+    newest: dict[str, Past] = {}
+    for change in changes:
+        newest.setdefault(change.key, Past(change.time, change.tag))
+    return newest

@@ -1,0 +1,213 @@
+"""The dialog that edits the value of a key."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.binding import Binding
+from textual.containers import Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Footer, Input, OptionList, Static, Switch, TextArea
+
+import kept
+
+from ._pending import Edit, check
+from ._rows import summary_of
+from ._slider import Slider
+from ._text import one_line, value_text
+from ._values import NotAValue, caret, kind_of, text_of, value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+    from textual.widget import Widget
+
+    from ._session import Session
+
+HINTS = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "date": "a date such as 2026-11-20T23:44:01Z",
+    "bytes": "hexadecimal digits, such as 00 ff 1c",
+    "json": "JSON",
+}
+
+
+class Editor(ModalScreen[tuple[Edit, bool] | None]):
+    """Edits one key, with the widget that its declaration asks for.
+
+    Closed with the edit and whether to commit it now, or with None. The store itself checks what is written, at each
+    keystroke, without being changed.
+    """
+
+    CSS = """
+    Editor { align: center middle; }
+    Editor > Vertical { width: 76; max-width: 98%; height: auto; max-height: 95%; border: solid $primary;
+        background: $panel; padding: 0 1; }
+    Editor #name { text-style: bold; }
+    Editor TextArea { height: 8; border: solid $primary; }
+    Editor Input { border: solid $primary; height: 3; }
+    Editor OptionList { height: auto; max-height: 8; border: solid $primary; }
+    Editor #problems { height: auto; min-height: 1; max-height: 7; }
+    Editor #problem { color: $text-error; height: auto; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "finish(True)", "Set", priority=True),
+        Binding("ctrl+g", "finish(False)", "Add to pending", priority=True),
+        Binding("escape", "dismiss(None)", "Cancel"),
+    ]
+
+    def __init__(self, session: Session, edit: Edit, declaration: Mapping[str, Any] | None) -> None:
+        super().__init__()
+        self._session, self._edit, self._declaration = session, edit, declaration or {}
+        self._kind = kind_of(declaration)
+        pending = session.pending.get(edit.key)
+        # What is pending is edited further. A secret is not shown: its editor begins empty.
+        shown = pending.new if pending and not pending.is_reset else edit.old
+        self._value: kept.JSON = None if edit.is_secret else shown
+        self._problem: str | None = None
+
+    # --- its parts
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(one_line(self._edit.key), id="name", markup=False)
+            if summary := summary_of(self._declaration):
+                yield Static(summary, markup=False)
+            yield Static(self._rules(), id="rules", markup=False)
+            yield from self._widgets()
+            with VerticalScroll(id="problems", can_focus=False):
+                yield Static(id="problem", markup=False)
+        yield Footer()
+
+    def _widgets(self) -> list[Widget]:
+        text = text_of(self._kind, self._value)
+        match self._kind:
+            case "boolean":
+                return [Switch(self._value is True, id="editor")]
+            case "choice":
+                return [OptionList(*map(value_text, self._choices), id="editor", markup=False)]
+            case "integer" | "number":
+                return [*self._slider(), Input(text, placeholder=HINTS[self._kind], id="editor")]
+            case "string" if "\n" in text or len(text) > 200:
+                return [TextArea(text, id="editor")]
+            case "string" | "date" | "bytes":
+                return [
+                    Input(text, placeholder=HINTS[self._kind], id="editor", password=self._edit.is_secret,
+                          select_on_focus=False)
+                ]  # fmt: skip
+        return [TextArea(text, id="editor")]
+
+    @property
+    def _choices(self) -> list[Any]:
+        return list(self._declaration.get("enum", ()))
+
+    def _slider(self) -> list[Widget]:
+        """A slider if there are bounds."""
+        try:
+            minimum, maximum = (Decimal(str(self._declaration[name])) for name in ("minimum", "maximum"))
+            step = Decimal(str(self._declaration.get("multipleOf", 1 if self._kind == "integer" else 0)))
+        except (KeyError, InvalidOperation):
+            return []
+        step = step or (maximum - minimum) / 100
+        if not (minimum.is_finite() and maximum.is_finite()) or maximum <= minimum or step <= 0:
+            return []
+        return [Slider(minimum, maximum, step, id="slider")]
+
+    def _rules(self) -> str:
+        """The declaration in a line."""
+        left_out = ("type", "summary", "description", "default", "enum", "properties", "items", "secret")
+        rules = [f"{name} {value_text(value)}" for name, value in self._declaration.items() if name not in left_out]
+        kind = self._declaration.get("type", "not declared: JSON, with texts in quotes")
+        default = self._declaration.get("default")
+        shown = [] if default is None or self._edit.is_secret else [f"default {value_text(default)}"]
+        return one_line("; ".join([str(kind), *rules, *shown]))
+
+    def on_mount(self) -> None:
+        editor = self.query_one("#editor")
+        editor.focus()
+        if isinstance(editor, OptionList) and self._value in self._choices:
+            editor.highlighted = self._choices.index(self._value)
+        self._show_number(text_of(self._kind, self._value))
+
+    # --- what is written
+
+    def _written(self) -> kept.JSON:
+        """The value that the editor shows, or `NotAValue`."""
+        editor = self.query_one("#editor")
+        if isinstance(editor, Switch):
+            return editor.value
+        if isinstance(editor, OptionList):
+            if editor.highlighted is None:
+                raise NotAValue("choose one of these")
+            choice: kept.JSON = self._choices[editor.highlighted]
+            return choice
+        return value_of(self._kind, self._text)
+
+    @property
+    def _text(self) -> str:
+        editor = self.query_one("#editor")
+        if isinstance(editor, TextArea):
+            return editor.text
+        return editor.value if isinstance(editor, Input) else ""
+
+    def _check(self) -> kept.JSON:
+        """The value that is written, if the store would take it; else None, and says why."""
+        value: kept.JSON = None
+        try:
+            value = self._written()
+            problem = check(self._session.settings, self._edit.key, value)
+        except NotAValue as error:
+            problem = str(error)
+            if error.offset is not None and self._kind == "json":
+                problem = f"{problem}\n{one_line_each(caret(self._text, error.offset))}"
+        except kept.KeptError as error:
+            problem = str(error)
+        self._problem = problem
+        self.query_one("#problem", Static).update(problem or "")
+        return None if problem else value
+
+    def action_finish(self, now: bool) -> None:
+        """Ends the dialog with what is written, if it is right."""
+        value = self._check()
+        if self._problem is None:
+            self.dismiss((replace(self._edit, new=value), now))
+
+    def on_input_changed(self, message: Input.Changed) -> None:
+        self._check()
+        self._show_number(message.value)
+
+    def _show_number(self, text: str) -> None:
+        for slider in self.query("#slider").results(Slider):
+            try:
+                slider.show(Decimal(text))
+            except InvalidOperation:
+                pass  # not a number yet
+
+    def on_slider_moved(self, message: Slider.Moved) -> None:
+        self.query_one("#editor", Input).value = message.text
+
+    def on_text_area_changed(self) -> None:
+        self._check()
+
+    def on_switch_changed(self) -> None:
+        self._check()
+
+    def on_option_list_option_highlighted(self) -> None:
+        self._check()
+
+    def on_option_list_option_selected(self) -> None:
+        self.action_finish(True)
+
+    def on_input_submitted(self) -> None:
+        self.action_finish(True)
+
+
+def one_line_each(text: str) -> str:
+    """Each line without control characters."""
+    return "\n".join(map(one_line, text.split("\n")))

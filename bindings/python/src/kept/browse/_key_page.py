@@ -1,0 +1,240 @@
+"""The page of one key: its value and why it has it, its declaration, its past, and what happens to it now."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding
+from textual.containers import VerticalScroll
+from textual.screen import Screen
+from textual.widgets import Footer, OptionList, Static, TabbedContent, TabPane
+from textual.widgets.option_list import Option
+
+import kept
+
+from ._actions import Actions
+from ._editor import one_line_each
+from ._text import SECRET, fitted, many_lines, moment, one_line, value_text
+from ._values import json_text
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+    from ._session import Session
+
+MOST = 200
+"""Lines of the live log. Older ones are in the history."""
+
+
+class KeyPage(Actions, Screen[None]):
+    """One key."""
+
+    CSS = """
+    KeyPage > #title { height: 1; background: $primary; color: $text; text-style: bold; }
+    KeyPage > #value-box { height: auto; max-height: 30%; padding: 0 1; }
+    KeyPage > #reason { height: auto; padding: 0 1; color: $text-muted; }
+    KeyPage > TabbedContent { height: 1fr; }
+    KeyPage TabPane { padding: 0 1; }
+    KeyPage OptionList { height: 1fr; border: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("e", "edit", "Edit"),
+        Binding("d", "reset", "Reset"),
+        Binding("r", "reveal", "Reveal"),
+        Binding("u", "undo_selected", "Undo"),
+        Binding("1", "tab('layers')", "Layers"),
+        Binding("2", "tab('declaration')", "Declaration"),
+        Binding("3", "tab('history')", "History"),
+        Binding("4", "tab('live')", "Live"),
+        Binding("w", "app.writing", "Writing", show=False),
+        Binding("a", "pending", "Pending", show=False),
+        Binding("question_mark", "app.help", "Help", key_display="?"),
+        Binding("escape,q", "app.leave", "Back", key_display="q"),
+    ]
+
+    def __init__(self, session: Session, key: str) -> None:
+        super().__init__()
+        self.session = session
+        self._key = key
+        self._is_revealed = False
+        self._changes: list[kept.PastChange] = []
+        self._log: deque[str] = deque(maxlen=MOST)
+
+    @property
+    def key(self) -> str:
+        return self._key
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="title", markup=False)
+        with VerticalScroll(id="value-box"):
+            yield Static(id="value", markup=False)
+        yield Static(id="reason", markup=False)
+        with TabbedContent(id="tabs"):
+            with TabPane("Layers", id="layers"), VerticalScroll():
+                yield Static(id="ladder", markup=False)
+            with TabPane("Declaration", id="declaration"), VerticalScroll():
+                yield Static(id="declared", markup=False)
+            with TabPane("History", id="history"):
+                yield OptionList(id="past", markup=False)
+            with TabPane("Live", id="live"), VerticalScroll():
+                yield Static(id="log", markup=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self.run_worker(self._show(), group="show", exclusive=True)
+        self.run_worker(self._follow())
+
+    async def _follow(self) -> None:
+        """Shows each change of the key, as an observer receives it."""
+        try:
+            async with self.session.settings.changes(self._key) as changes:
+                async for change in changes:
+                    self._log.appendleft(_line_of(change))
+                    self.query_one("#log", Static).update("\n".join(self._log))
+                    self.run_worker(self._show(), group="show", exclusive=True)
+        except kept.KeptError as error:
+            self._browser.tell(str(error), "error")
+
+    # --- drawing
+
+    async def _show(self) -> None:
+        try:
+            found = self.session.settings.explain(self._key)
+            declaration = self.session.settings.declaration(self._key)
+            history = await asyncio.to_thread(self._history)
+        except kept.KeptError as error:
+            self.query_one("#value", Static).update(f"({error})")
+            return
+        states = [name for name, holds in (("LOCKED", found.locked), ("SECRET", found.secret)) if holds]
+        mode = self._browser.mode_text
+        name = fitted(f" {one_line('  '.join([self._key, *states]))}", (self.size.width or 80) - len(mode) - 1)
+        self.query_one("#title", Static).update(f"{name}{mode} ")
+        self.query_one("#value", Static).update(self._value_text(found))
+        self.query_one("#reason", Static).update(one_line(self._reason(found)))
+        self.query_one("#ladder", Static).update("\n".join(_ladder(found)))
+        self.query_one("#declared", Static).update("\n".join(_declared(declaration, found.secret)))
+        if not self._log:
+            self.query_one("#log", Static).update("Changes by any process appear here as they happen.")
+        self._show_history(history)
+
+    def _history(self) -> list[kept.PastChange]:
+        try:
+            return list(self.session.settings.history(self._key).changes)
+        except kept.UnsupportedError:
+            return []
+
+    def _value_text(self, found: kept.Explanation) -> str:
+        if found.layer is None:
+            return "(absent)"
+        if found.secret and not self._is_revealed:
+            return f"{SECRET}  r reveals it"
+        value = self.session.settings.get(self._key) if found.secret else found.value
+        match value:
+            case str():
+                return many_lines(value) or '""'
+            case list() | dict():
+                return many_lines(json_text(value))
+        return value_text(value)
+
+    def _reason(self, found: kept.Explanation) -> str:
+        edit = self.session.pending.get(self._key)
+        return f"{found.reason}{f'; pending: {edit.text}' if edit else ''}"
+
+    def _show_history(self, changes: list[kept.PastChange]) -> None:
+        past = self.query_one("#past", OptionList)
+        if changes == self._changes and past.option_count:
+            return
+        # The cursor stays on its change when newer ones come.
+        before = None if past.highlighted is None or not self._changes else self._changes[past.highlighted].revision
+        self._changes = changes
+        past.clear_options()
+        past.add_options(
+            [Option(_past_line(change)) for change in changes] or [Option("No change is known.", disabled=True)]
+        )
+        for place, change in enumerate(changes):
+            if change.revision == before:
+                past.highlighted = place
+
+    # --- actions
+
+    def edits_changed(self) -> None:
+        """Draws everything again."""
+        if self.is_mounted:
+            self.run_worker(self._show(), group="show", exclusive=True)
+
+    def mode_changed(self) -> None:
+        """Draws whether writing is allowed."""
+        self.edits_changed()
+
+    def action_reveal(self) -> None:
+        """Shows the value of a secret, or covers it again."""
+        self._is_revealed = not self._is_revealed
+        self.edits_changed()
+
+    def action_tab(self, name: str) -> None:
+        """Shows another tab."""
+        self.query_one("#tabs", TabbedContent).active = name
+        if name == "history":
+            self.query_one("#past", OptionList).focus()
+
+    async def action_undo_selected(self) -> None:
+        """Takes back the selected change of the history, else the last commit that was made here."""
+        past = self.query_one("#past", OptionList)
+        if self.query_one("#tabs", TabbedContent).active != "history" or past.highlighted is None or not self._changes:
+            await self.action_undo()
+        elif self._browser.may_write():
+            await self.undo(self._changes[past.highlighted].revision)
+
+
+def _ladder(found: kept.Explanation) -> list[str]:
+    """What each layer has, the highest first."""
+    lines = []
+    for finding in found.layers:
+        mark = ">" if finding.outcome in ("wins", "locks") else "!" if finding.outcome == "skipped" else " "
+        has_value = finding.outcome in ("wins", "hidden", "skipped", "ignored")
+        value = "" if not has_value else SECRET if found.secret else value_text(finding.value)
+        parts = [value, one_line(finding.source or ""), one_line(finding.problem or "")]
+        lines.append(
+            f"{mark} {finding.layer.name.lower():12} {finding.outcome:8} {'   '.join(filter(None, parts))}".rstrip()
+        )
+    return lines
+
+
+def _declared(declaration: dict[str, kept.JSON] | None, is_secret: bool) -> list[str]:
+    if declaration is None:
+        return ["The key is not declared: it may hold any value."]
+    first = ("summary", "description", "type", "default")
+    names = [*(name for name in first if name in declaration), *(name for name in declaration if name not in first)]
+    lines = []
+    for name in names:
+        value = declaration[name]
+        if is_secret and name in ("default", "enum", "const", "examples"):
+            text = SECRET
+        else:
+            text = value if name in ("summary", "description", "type") and isinstance(value, str) else value_text(value)
+        lines.append(f"{name:12} {one_line_each(text)}")
+    return lines
+
+
+def _past_line(change: kept.PastChange) -> str:
+    if change.secret:
+        values = SECRET
+    else:
+        old, new = (
+            "(not kept)" if name in change.not_kept else "(absent)" if value is None else value_text(value)
+            for name, value in (("old", change.old), ("new", change.new))
+        )
+        values = f"{old} -> {new}"
+    return f"{change.revision:>6}  {moment(change.time)}  {fitted(one_line(change.tag or ''), 12)}  {values}"
+
+
+def _line_of(change: kept.Change[kept.JSON]) -> str:
+    if change.secret:
+        values = SECRET
+    else:
+        values = " -> ".join("(absent)" if value is None else value_text(value) for value in (change.old, change.new))
+    origin = change.origin.name.lower()
+    return f"{moment(change.time)}  {origin:8} {fitted(one_line(change.tag or ''), 12)}  {values}"

@@ -1,0 +1,345 @@
+"""The screen with all keys of a store."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding
+from textual.screen import Screen
+from textual.widgets import Footer, Input, Static
+
+import kept
+
+from ._actions import Actions
+from ._outline import Branch, Item, Leaf, outline
+from ._row_list import RowList
+from ._rows import Row
+from ._search import FILTERS, Query
+from ._text import ago, count_text, fitted, moment, one_line
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+    from ._session import Session
+
+PAUSE = 0.05
+"""The least time between two drawings of changes, in seconds."""
+
+ALL_OPEN = 2000
+"""A search that finds no more keys opens the branches of the tree."""
+
+
+class KeysScreen(Actions, Screen[None]):
+    """All keys: a flat list or a tree, a search box, and the details of the key under the cursor."""
+
+    CSS = """
+    KeysScreen > #title { height: 1; background: $primary; color: $text; text-style: bold; }
+    KeysScreen > #trouble { height: auto; background: $error; color: $text; display: none; }
+    KeysScreen > #trouble.shown { display: block; }
+    KeysScreen > #search { height: 1; border: none; padding: 0 1; }
+    KeysScreen > #columns { height: 1; color: $text-muted; text-style: underline; }
+    KeysScreen > #rows { height: 1fr; }
+    KeysScreen > #detail { height: 2; background: $panel; color: $text; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "search", "Search", key_display="/"),
+        Binding("t", "tree", "Tree"),
+        Binding("e", "edit", "Edit"),
+        Binding("w", "app.writing", "Writing"),
+        Binding("d", "reset", "Reset"),
+        Binding("a", "pending", "Pending"),
+        Binding("u", "undo", "Undo"),
+        Binding("D", "reset_listed", "Reset what is listed", show=False),
+        Binding("n", "new", "New key", show=False),
+        Binding("i", "import", "Import", show=False),
+        Binding("x", "export", "Export", show=False),
+        Binding("c", "compare", "Compare", show=False),
+        Binding("left", "fold(False)", "Close branch", show=False),
+        Binding("right", "fold(True)", "Open branch", show=False),
+        Binding("ctrl+r", "reopen", "Read again", show=False),
+        Binding("question_mark", "app.help", "Help", key_display="?"),
+        Binding("escape", "escape", "Back", show=False),
+        Binding("q", "app.leave", "Back"),
+    ]
+
+    def __init__(self, session: Session, query: str = "") -> None:
+        super().__init__()
+        self.session = session
+        self._query = Query.of(query)
+        self._first_query = query
+        self._is_tree = False
+        self._open: set[str] = set()
+        self._is_drawing_due = False
+        self._drawn = 0.0
+        self._trouble: str | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="title", markup=False)
+        yield Static(id="trouble", markup=False)
+        yield Input(self._first_query, placeholder="Search keys, summaries and values, or @modified …", id="search",
+                    compact=True, select_on_focus=False)  # fmt: skip
+        yield Static(id="columns", markup=False)
+        yield RowList(self._line, id="rows")
+        yield Static(id="detail", markup=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self._rows.focus()
+        self._show_title()
+        self.run_worker(self._load(), group="load", exclusive=True)
+        self.run_worker(self._follow(), group="follow")
+        self.set_interval(1, self._check)
+        self.set_interval(30, self._draw)  # for the times since the changes
+
+    def on_unmount(self) -> None:
+        asyncio.get_running_loop().run_in_executor(None, self.session.close)
+
+    @property
+    def _rows(self) -> RowList:
+        return self.query_one("#rows", RowList)
+
+    # --- reading
+
+    async def _load(self) -> None:
+        catalog = self.session.catalog
+        try:
+            async for read in catalog.load():
+                if read == 0 or catalog.is_complete or self._query.words or self._query.filters:
+                    self._select()
+                self._show_title(read)
+        except kept.KeptError as error:
+            self._show_trouble(str(error))
+
+    async def _follow(self) -> None:
+        try:
+            async with self.session.settings.changes(prefix="") as changes:
+                async for notice in changes:
+                    if not notice.changes:  # keys were locked or unlocked
+                        self.run_worker(self._load(), group="load", exclusive=True)
+                    await self.session.catalog.apply(notice)
+                    self._changed()
+                    self._browser.note_changes(notice)
+        except kept.KeptError as error:
+            self._show_trouble(str(error))
+
+    async def _check(self) -> None:
+        """What no notice tells: whether the store is still there, and keys that were declared."""
+        self._show_trouble(await self.session.trouble())
+        if self._trouble or not self.session.catalog.is_complete:
+            return
+        try:
+            revision = await asyncio.to_thread(self.session.settings.revision)
+            if revision != self._checked and await self.session.catalog.reload_declarations():
+                self._changed()
+            self._checked = revision
+        except kept.KeptError as error:
+            self._show_trouble(str(error))
+
+    _checked = -1
+
+    def _show_trouble(self, sentence: str | None) -> None:
+        sentence = sentence or next(reversed(self.session.reports.sentences), None)
+        if sentence != self._trouble:
+            self._trouble = sentence
+            banner = self.query_one("#trouble", Static)
+            banner.update(one_line(sentence or ""))
+            banner.set_class(sentence is not None, "shown")
+
+    # --- drawing
+
+    def _changed(self) -> None:
+        """Draws changes, at most so often."""
+        if not self._is_drawing_due:
+            self._is_drawing_due = True
+            self.set_timer(max(0.0, self._drawn + PAUSE - time.monotonic()), self._draw_changes)
+
+    def _draw_changes(self) -> None:
+        self._is_drawing_due = False
+        self._draw()
+        self.set_timer(1.05, self._end_flashes)
+
+    def _end_flashes(self) -> None:
+        self.session.catalog.forget_flashes()
+        self._rows.refresh_items()
+
+    def _draw(self) -> None:
+        self._drawn = time.monotonic()
+        if self._query.is_empty and not self._is_tree:
+            self._rows.show(self.session.catalog.keys)
+        else:
+            self._select()
+        self._show_title()
+        self._show_detail(self._rows.item)
+
+    def _select(self) -> None:
+        """Shows the keys that the search finds."""
+        found = self.session.catalog.select(self._query)
+        if self._is_tree:
+            all_open = not self._query.is_empty and len(found) <= ALL_OPEN
+            self._rows.show(outline(found, None if all_open else self._open))
+        else:
+            self._rows.show(found)
+        self._show_title()
+
+    def _show_title(self, read: int | None = None) -> None:
+        catalog = self.session.catalog
+        keys = count_text(len(catalog.keys), "key")
+        if not self._query.is_empty and not self._is_tree:
+            keys = f"{len(self._rows.items):,} of {keys}"
+        parts = [self.session.location, keys]
+        if not catalog.is_complete and read is not None:
+            parts.append(f"reading, {read:,}")
+        if self.session.pending:
+            parts.append(f"{count_text(len(self.session.pending), 'pending change')}: press a")
+        mode = self._browser.mode_text
+        width = self.size.width or 80
+        text = fitted(" " + one_line("  ·  ".join(parts)), width - len(mode) - 1)
+        self.query_one("#title", Static).update(f"{text}{mode} ")
+        self.query_one("#columns", Static).update(self._columns(width))
+
+    def _columns(self, width: int) -> str:
+        return _cells(width, "   KEY", "VALUE", "TYPE", "LAYER", "CHANGED", "BY")
+
+    def _line(self, item: Item, width: int) -> tuple[str, bool]:
+        if isinstance(item, Branch):
+            sign = "v" if item.is_open else ">"
+            name = item.prefix[item.prefix.rfind(".", 0, -1) + 1 :]
+            return fitted(f"   {'  ' * item.depth}{sign} {one_line(name)}  ({item.count:,})", width), False
+        key, depth, label = (item.key, item.depth, item.label) if isinstance(item, Leaf) else (item, 0, item)
+        row = self.session.catalog.row(key)
+        if row is None:
+            return fitted(f"   {one_line(label)}", width), False
+        flashes = self.session.catalog.is_flashing(key)
+        sign = "+" if key in self.session.pending else ">" if flashes else " "
+        name = f"{sign}{row.mark} {'  ' * depth}{one_line(label)}"
+        value = row.value
+        if edit := self.session.pending.get(key):
+            value = f"{value} -> {edit.text}"
+        past = ago(row.past.time) if row.past else ""
+        tag = one_line(row.past.tag or "") if row.past else ""
+        return _cells(width, name, value, row.type, row.layer, past, tag), flashes
+
+    def _show_detail(self, item: Item | None) -> None:
+        text = ""
+        if isinstance(item, Branch):
+            text = f"{one_line(item.prefix)}\n{count_text(item.count, 'key')}"
+        elif item is not None:
+            key = item.key if isinstance(item, Leaf) else item
+            text = f"{one_line(key)}\n{_details(self.session.catalog.row(key))}"
+        self.query_one("#detail", Static).update(text)
+
+    def on_resize(self) -> None:
+        self._show_title()
+
+    # --- keys and messages
+
+    def on_row_list_moved(self, message: RowList.Moved) -> None:
+        self._show_detail(message.item)
+
+    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+        if isinstance(message.item, Branch):
+            self._fold(message.item.prefix, not message.item.is_open)
+        else:
+            self.open_key(self._key_of(message.item))
+
+    def on_input_changed(self, message: Input.Changed) -> None:
+        query = Query.of(message.value)
+        if query.begun:
+            matching = [f"{name}: {FILTERS[name][0]}" for name in FILTERS if name.startswith(query.begun)]
+            self.query_one("#detail", Static).update("\n".join(_two_lines(matching)))
+        if query != self._query:
+            self._query = query
+            self._select()
+
+    def on_input_submitted(self) -> None:
+        self._rows.focus()
+
+    def action_search(self) -> None:
+        self.query_one("#search", Input).focus()
+
+    def action_escape(self) -> None:
+        """From the search box to the list; from the list, the search is ended; then nothing."""
+        search = self.query_one("#search", Input)
+        if search.has_focus:
+            self._rows.focus()
+        else:
+            search.value = ""
+
+    def on_key(self, event: object) -> None:
+        if getattr(event, "key", "") == "down" and self.query_one("#search", Input).has_focus:
+            self._rows.focus()
+
+    def action_tree(self) -> None:
+        self._is_tree = not self._is_tree
+        self._select()
+
+    def action_fold(self, is_open: bool) -> None:
+        item = self._rows.item
+        if not self._is_tree or item is None:
+            return
+        if isinstance(item, Branch) and item.is_open is not is_open:
+            self._fold(item.prefix, is_open)
+        elif not is_open:
+            name = item.prefix[:-1] if isinstance(item, Branch) else self._key_of(item)
+            if "." in name:
+                self._rows.put_cursor(Branch(name[: name.rindex(".") + 1], 0, 0, True))
+
+    def _fold(self, prefix: str, is_open: bool) -> None:
+        if is_open:
+            self._open.add(prefix)
+        else:
+            self._open.discard(prefix)
+        self._select()
+
+    def _key_of(self, item: Item) -> str:
+        return item if isinstance(item, str) else item.key if isinstance(item, Leaf) else item.prefix
+
+    # --- for the actions
+
+    @property
+    def key(self) -> str | None:
+        """The key under the cursor."""
+        item = self._rows.item
+        return None if item is None or isinstance(item, Branch) else self._key_of(item)
+
+    @property
+    def listed_keys(self) -> list[str]:
+        """The keys that the list shows, if one scrolls through it."""
+        return [self._key_of(item) for item in self._rows.items if not isinstance(item, Branch)]
+
+    def edits_changed(self) -> None:
+        """Draws what is pending."""
+        self._draw()
+
+    def mode_changed(self) -> None:
+        """Draws whether writing is allowed."""
+        self._show_title()
+
+
+def _cells(width: int, name: str, value: str, kind: str, layer: str, past: str, tag: str) -> str:
+    """One line of the list. A narrow terminal has no column for who changed a key: the details have it."""
+    fixed = 8 + 9 + 8 + (13 if width >= 100 else 0)
+    rest = max(20, width - fixed - 3)
+    first = max(12, rest * 55 // 100)
+    cells = [fitted(name, first), fitted(value, rest - first), fitted(kind, 8), fitted(layer, 9), fitted(past, 8)]
+    if width >= 100:
+        cells.append(fitted(tag, 12))
+    return " ".join(cells)
+
+
+def _details(row: Row | None) -> str:
+    if row is None:
+        return ""
+    states = {"!": "does not fit its declaration", "=": "locked by the administrator", "~": "hidden by a higher layer"}
+    parts = [row.summary, states.get(row.mark, "")]
+    if row.past:
+        parts.append(f"changed {moment(row.past.time)}" + (f" by {one_line(row.past.tag)}" if row.past.tag else ""))
+    return "  ·  ".join(part for part in parts if part)
+
+
+def _two_lines(texts: list[str]) -> list[str]:
+    half = (len(texts) + 1) // 2
+    return ["   ".join(texts[:half]), "   ".join(texts[half:])]

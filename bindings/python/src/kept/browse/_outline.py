@@ -1,0 +1,69 @@
+"""The tree of keys: their parts between dots, opened and closed. It is derived from the sorted keys."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Keys that begin with the same parts."""
+
+    prefix: str
+    """The parts, with a dot at the end."""
+    depth: int
+    count: int
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A key."""
+
+    key: str
+    depth: int
+    label: str
+    """What follows the prefix of its branch."""
+
+
+Item = str | Branch | Leaf
+"""A line of the list: a key of the flat list, or a branch or a leaf of the tree."""
+
+
+def identity(item: Item) -> tuple[str, str]:
+    """What stays the same when the list is made again: whether it is a branch, and its prefix or key."""
+    if isinstance(item, Branch):
+        return "branch", item.prefix
+    return "key", item.key if isinstance(item, Leaf) else item
+
+
+def outline(keys: list[str], is_open: set[str] | None) -> list[Branch | Leaf]:
+    """The tree of sorted keys. A branch is opened if its prefix is in `is_open`, or if that is None.
+
+    A branch with one key is that key's leaf: the tree has no line that only leads to another one.
+    """
+    found: list[Branch | Leaf] = []
+    _add(keys, 0, len(keys), "", 0, is_open, found)
+    return found
+
+
+def _add(
+    keys: list[str], start: int, end: int, prefix: str, depth: int, is_open: set[str] | None, found: list[Branch | Leaf]
+) -> None:
+    index = start
+    while index < end:
+        key = keys[index]
+        dot = key.find(".", len(prefix))
+        # Keys of a branch follow each other, for "/" is the character after the dot.
+        after = index + 1 if dot < 0 else bisect_left(keys, key[:dot] + "/", index, end)
+        if after - index == 1:
+            found.append(Leaf(key, depth, key[len(prefix) :]))
+        else:
+            branch = key[: dot + 1]
+            opened = is_open is None or branch in is_open
+            found.append(Branch(branch, depth, after - index, opened))
+            if opened:
+                # Keys may have hundreds of dots; Python's stack has no place for thousands.
+                _add(keys, index, after, branch, depth + 1, is_open if depth < 200 else set(), found)
+        index = after

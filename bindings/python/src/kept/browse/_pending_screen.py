@@ -1,0 +1,103 @@
+"""The screen with the changes that wait, which are committed as one transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding
+from textual.screen import Screen
+from textual.widgets import Footer, OptionList, Static
+from textual.widgets.option_list import Option
+
+from ._actions import Actions
+from ._text import count_text, one_line
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+    from ._session import Session
+
+
+class PendingScreen(Actions, Screen[None]):
+    """What would change, a line for each key: its value now, and the new one."""
+
+    CSS = """
+    PendingScreen > #title { height: 1; background: $primary; color: $text; text-style: bold; padding: 0 1; }
+    PendingScreen > #hint { height: 2; color: $text-muted; padding: 0 1; }
+    PendingScreen > OptionList { height: 1fr; border: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "commit", "Commit all"),
+        Binding("e", "edit", "Edit"),
+        Binding("delete,d", "drop", "Discard one", key_display="d"),
+        Binding("D", "drop_all", "Discard all"),
+        Binding("w", "app.writing", "Writing", show=False),
+        Binding("question_mark", "app.help", "Help", key_display="?"),
+        Binding("escape,q", "app.leave", "Back", key_display="q"),
+    ]
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="title", markup=False)
+        yield Static(
+            "They are committed together or not at all, and refused if a program has changed one of these keys since.",
+            id="hint", markup=False,
+        )  # fmt: skip
+        yield OptionList(id="edits", markup=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self.edits_changed()
+        self.query_one("#edits").focus()
+
+    @property
+    def key(self) -> str | None:
+        place = self.query_one("#edits", OptionList).highlighted
+        edits = self.session.pending.edits
+        return None if place is None or place >= len(edits) else edits[place].key
+
+    def edits_changed(self) -> None:
+        """Draws the list again; leaves the screen when nothing is pending."""
+        if not self.is_current:
+            return
+        edits = self.session.pending.edits
+        if not edits:
+            self.dismiss()
+            return
+        options = self.query_one("#edits", OptionList)
+        place = options.highlighted or 0
+        options.clear_options()
+        options.add_options(
+            [Option(f"~ {one_line(edit.key)}\n    - {edit.old_text}\n    + {edit.text}") for edit in edits]
+        )
+        options.highlighted = min(place, len(edits) - 1)
+        self.query_one("#title", Static).update(
+            f"{count_text(len(edits), 'pending change')}  ·  {self.session.location}  ·  {self._browser.mode_text}"
+        )
+
+    def mode_changed(self) -> None:
+        """Draws whether writing is allowed."""
+        self.edits_changed()
+
+    def on_screen_resume(self) -> None:
+        self.edits_changed()
+
+    def action_commit(self) -> None:
+        """Commits everything."""
+        if self._browser.may_write():
+            self.run_worker(self._commit(self.session.pending.edits))
+
+    def action_drop(self) -> None:
+        """Discards the change under the cursor. The store is not touched."""
+        if self.key is not None:
+            self.session.pending.drop(self.key)
+            self.edits_changed()
+
+    def action_drop_all(self) -> None:
+        """Discards everything."""
+        self.session.pending.clear()
+        self.edits_changed()

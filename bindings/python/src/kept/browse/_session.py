@@ -1,0 +1,124 @@
+"""An open store, and what the screens about it share."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import kept
+
+from . import _pending
+from ._catalog import Catalog
+from ._health import Reports
+from ._pending import Edit, Pending
+from ._places import folder_of, is_identifier, location_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Layers:
+    """The layers beside the store, as the options of `kept` name them."""
+
+    managed: str | None = None
+    system: str | None = None
+    env_prefix: str | None = None
+    has_standard: bool = True
+    """Whether the administrator's files are read from their fixed place, which only stores with an identifier have."""
+
+    def options(self, location: str) -> dict[str, Any]:
+        """The arguments of `kept.open`."""
+        standard = self.has_standard and is_identifier(location)
+        return {
+            "managed": self.managed or standard,
+            "system": self.system or standard,
+            "environment": self.env_prefix,
+        }
+
+
+class NoStore(Exception):
+    """There is no store at a location. Looking at one does not make it."""
+
+
+def open_store(location: str, layers: Layers) -> kept.Store:
+    """Opens a store that exists. Any thread."""
+    folder = folder_of(location)
+    if folder is not None and not folder.exists():
+        raise NoStore(
+            f"there is no store {location}: {folder} does not exist; a program makes it when it first opens it"
+        )
+    return kept.open(location, tag=_pending.TAG, **layers.options(location))
+
+
+@dataclass
+class Session:
+    """A store that is looked at."""
+
+    location: str
+    layers: Layers
+    settings: kept.Store
+    reports: Reports
+    catalog: Catalog = field(init=False)
+    pending: Pending = field(default_factory=Pending)
+    commits: list[int] = field(default_factory=list)
+    """The revisions of the commits made here that were not undone, the newest last."""
+
+    def __post_init__(self) -> None:
+        self.catalog = Catalog(self.settings)
+        self._folder = folder_of(self.location)
+        self._identity = _identity(self._folder)
+
+    @classmethod
+    def begin(cls, location: str, layers: Layers) -> Session:
+        """Opens a store. Any thread."""
+        location = location_of(location)
+        with Reports() as reports:
+            settings = open_store(location, layers)
+        return cls(location, layers, settings, reports)
+
+    async def commit(self, edits: Sequence[Edit]) -> int | None:
+        """Commits edits together on another thread, which may wait for other writers. Errors as `_pending.commit`."""
+        revision = await asyncio.to_thread(_pending.commit, self.settings, edits)
+        for edit in edits:
+            if self.pending.get(edit.key) == edit:
+                self.pending.drop(edit.key)
+        if revision is not None:
+            self.commits.append(revision)
+        return revision
+
+    async def undo(self, revision: int) -> list[str]:
+        """Takes back a commit, which may be another program's. Returns the keys."""
+        keys = await asyncio.to_thread(self.settings.undo, revision, tag=f"{_pending.TAG} undo")
+        if revision in self.commits:
+            self.commits.remove(revision)
+        return keys
+
+    async def trouble(self) -> str | None:
+        """What keeps the store from being read as it was opened: it was removed, replaced, or cannot be reached."""
+        if self._folder is not None and (now := await asyncio.to_thread(_identity, self._folder)) != self._identity:
+            what = "was removed" if now is None else "was replaced by another folder"
+            return f"{self._folder} {what}; what you see is what it held. Ctrl+R opens it again"
+        try:
+            await asyncio.to_thread(self.settings.revision)
+        except kept.KeptError as error:
+            return str(error)
+        return None
+
+    def close(self) -> None:
+        """Closes the store. It may sync a file: not on the thread of the event loop."""
+        self.settings.close()
+
+
+def _identity(folder: Path | None) -> tuple[int, int] | None:
+    """What tells a folder from another one of the same name; None if there is none."""
+    if folder is None:
+        return None
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -1,0 +1,89 @@
+"""Text of values, keys and times in the cells of a terminal."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from rich.cells import cell_len, set_cell_size
+
+import kept
+
+SECRET = "(secret)"
+"""What stands for the value of a secret."""
+
+_LONGEST = 2000
+"""Characters of a value that a line has at most; the page of a key has all of them."""
+
+# Control characters, and those that change the direction of the text after them: a value must not rearrange a line.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+
+
+def one_line(text: str) -> str:
+    """Text without line breaks and control characters, which are shown as escapes."""
+    return _UNSAFE.sub(_escape, text)
+
+
+def many_lines(text: str) -> str:
+    """The same with line breaks and tabs."""
+    return re.sub(r"[^\n\t]", lambda match: _UNSAFE.sub(_escape, match[0]), text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(match[0], f"\\u{ord(match[0]):04x}")
+
+
+def fitted(text: str, width: int) -> str:
+    """Text in exactly so many cells: filled with spaces, or cut with an ellipsis."""
+    if width <= 0:
+        return ""
+    if text.isascii() and len(text) <= width:
+        return text.ljust(width)
+    if cell_len(text) <= width:
+        return set_cell_size(text, width)
+    return set_cell_size(set_cell_size(text, width - 1).rstrip() + "…", width)
+
+
+def value_text(value: kept.JSON) -> str:
+    """A value as one line of JSON. Dates are as in RFC 3339, and bytes as hexadecimal digits."""
+    if isinstance(value, bytes):
+        return f"0x{value[:_LONGEST].hex()}"
+    if isinstance(value, datetime | kept.Timestamp):
+        return date_text(value)
+    text = json.dumps(value, ensure_ascii=False, default=_form)
+    return one_line(text if len(text) <= _LONGEST else text[:_LONGEST])
+
+
+def date_text(value: datetime | kept.Timestamp) -> str:
+    """A date as it is stored: in UTC, with as many digits of seconds as it has."""
+    return str(value if isinstance(value, kept.Timestamp) else kept.Timestamp.of(value))
+
+
+def _form(value: Any) -> Any:
+    """The JSON form of a kind of value that JSON does not have."""
+    if isinstance(value, bytes):
+        return {"$binary": f"0x{value.hex()}"}
+    return {"$date": date_text(value)}
+
+
+def ago(time: datetime, now: datetime | None = None) -> str:
+    """How long ago something was, in at most eight characters; a date for what is older than a month."""
+    seconds = int(((now or datetime.now(UTC)) - time).total_seconds())
+    if seconds < 60:
+        return "now" if seconds < 5 else f"{seconds} s"
+    for unit, size, most in (("min", 60, 60), ("h", 3600, 24), ("d", 86_400, 31)):
+        if seconds < size * most:
+            return f"{seconds // size} {unit}"
+    return f"{time:%Y-%m}"
+
+
+def moment(time: datetime) -> str:
+    """A time for people, in their time zone."""
+    return f"{time.astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def count_text(count: int, noun: str) -> str:
+    """`1 key`, `12,000 keys`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

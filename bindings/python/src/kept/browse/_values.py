@@ -1,0 +1,128 @@
+"""Text that a person has written as a value, as the declaration of its key asks for it."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import kept
+
+from ._text import date_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass
+class NotAValue(Exception):
+    """Why a text is no value, and where."""
+
+    reason: str
+    offset: int | None = None
+    """The character at which it is wrong."""
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+def json_value(text: str) -> kept.JSON:
+    """The value of JSON as `kept.h` describes it, read by the library itself."""
+    opening = '{"value":'
+    with kept.open("memory:") as scratch:
+        try:
+            # A line break at the end, so that a missing value is not a misplaced brace.
+            report = scratch.import_text(f"{opening}{text}\n}}", format="json")
+        except kept.KeptError as error:
+            reason = re.sub(r" \(at byte \d+\)$", "", str(error))
+            raise NotAValue(reason, _character(text, error.offset, len(opening))) from None
+        if report.not_carried:
+            raise NotAValue(report.not_carried[0].reason)
+        if list(scratch) != ["value"]:
+            raise NotAValue("more than one value stands here; write one, and lists in brackets")
+        return scratch["value"]
+
+
+def _character(text: str, offset: int | None, before: int) -> int | None:
+    """The character of `text` at a byte of the text with something before it."""
+    if offset is None:
+        return None
+    head = text.encode("utf-8", "surrogatepass")[: max(0, offset - before)]
+    return min(len(text), len(head.decode("utf-8", "replace")))
+
+
+def json_text(value: kept.JSON) -> str:
+    """A value as the JSON of `kept.h` over several lines, which `json_value` reads again."""
+    with kept.open("memory:") as scratch:
+        scratch["value"] = value
+        tree = json.loads(scratch.export())["values"]["value"]
+    return json.dumps(tree, indent=2, ensure_ascii=False)
+
+
+def bytes_value(text: str) -> bytes:
+    """Bytes of hexadecimal digits. Spaces and line breaks may stand between them."""
+    try:
+        return bytes.fromhex(text.strip().removeprefix("0x"))
+    except ValueError:
+        raise NotAValue("bytes are written as pairs of hexadecimal digits, such as 00 ff 1c") from None
+
+
+def date_value(text: str) -> kept.JSON:
+    """A date as in RFC 3339."""
+    text = text.strip()
+    if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
+        text += "T00:00:00Z"
+    return json_value(json.dumps({"$date": text}))
+
+
+def kind_of(declaration: Mapping[str, Any] | None) -> str:
+    """How a value is edited: `choice`, `boolean`, `integer`, `number`, `string`, `date`, `bytes` or `json`."""
+    declaration = declaration or {}
+    if "enum" in declaration:
+        return "choice"
+    kind = declaration.get("type")
+    return kind if kind in ("boolean", "integer", "number", "string", "date", "bytes") else "json"
+
+
+def value_of(kind: str, text: str) -> kept.JSON:
+    """The value of a text, or `NotAValue`. Whether it fits the declaration is the store's to say."""
+    match kind:
+        case "string":
+            return text
+        case "bytes":
+            return bytes_value(text)
+        case "date":
+            return date_value(text)
+        case "integer" | "number":
+            value = json_value(text)
+            # A whole number fits a `number` too; it is the same one there.
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise NotAValue(f"a number stands here, such as {'7' if kind == 'integer' else '0.5'}")
+            return float(value) if kind == "number" else value
+    return json_value(text)
+
+
+def text_of(kind: str, value: kept.JSON) -> str:
+    """The text of a value in its editor, which `value_of` reads again."""
+    if value is None:
+        return ""
+    if kind == "string" and isinstance(value, str):
+        return value
+    if kind == "bytes" and isinstance(value, bytes):
+        return value.hex(" ")
+    if kind == "date" and not isinstance(value, str | bytes | bool | int | float | list | dict):
+        return date_text(value)
+    return json_text(value)
+
+
+def caret(text: str, offset: int) -> str:
+    """The line of a text with a mark under a character, and where that is."""
+    start = text.rfind("\n", 0, offset) + 1
+    end = text.find("\n", offset)
+    line = text[start : end if end >= 0 else len(text)]
+    column = offset - start
+    # A long line is cut, so that the place is in view.
+    cut = max(0, column - 40)
+    place = f"line {text.count(chr(10), 0, offset) + 1}, column {column + 1}"
+    return f"{place}\n{line[cut : cut + 70]}\n{' ' * (column - cut)}^"
