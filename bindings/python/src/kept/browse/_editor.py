@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_CEILING, Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding
@@ -114,6 +114,8 @@ class Editor(ModalScreen[tuple[Edit, bool] | None]):
         try:
             minimum, maximum = (Decimal(str(self._declaration[name])) for name in ("minimum", "maximum"))
             step = Decimal(str(self._declaration.get("multipleOf", 1 if self._kind == "integer" else 0)))
+            if step > 0:  # the least number that the declaration allows, for the bound need not be a multiple
+                minimum = (minimum / step).to_integral_value(ROUND_CEILING) * step
         except (KeyError, InvalidOperation):
             return []
         step = step or (maximum - minimum) / 100
