@@ -10,6 +10,7 @@ from ._ask import Ask, AskText
 from ._pending import ChangedMeanwhile, Edit
 from ._rows import DEFAULTS
 from ._text import count_text, one_line
+from ._values import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +82,7 @@ class Actions:
         if result is None:
             return
         edit, now = result
-        if edit.new == edit.old and type(edit.new) is type(edit.old) and edit.revision:
+        if edit.revision and edit.old is not None and json_text(edit.new) == json_text(edit.old):
             self.session.pending.drop(edit.key)
             self.edits_changed()
         elif now:
