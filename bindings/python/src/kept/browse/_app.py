@@ -32,6 +32,7 @@ class Browser(App[int]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True),
         Binding("l", "light", "Light or dark", show=False),
+        Binding("f1", "help", "Help", show=False),
     ]
 
     def __init__(
