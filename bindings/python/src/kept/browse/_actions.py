@@ -10,6 +10,7 @@ from ._ask import Ask, AskText
 from ._pending import ChangedMeanwhile, Edit
 from ._rows import DEFAULTS
 from ._text import count_text, one_line
+from ._values import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +82,7 @@ class Actions:
         if result is None:
             return
         edit, now = result
-        if edit.new == edit.old and type(edit.new) is type(edit.old) and edit.revision:
+        if edit.revision and edit.old is not None and json_text(edit.new) == json_text(edit.old):
             self.session.pending.drop(edit.key)
             self.edits_changed()
         elif now:
@@ -202,8 +203,16 @@ class Actions:
         self._browser.push_screen(CompareScreen(self.session))
 
     async def action_reopen(self) -> None:
-        """Opens the store again: the folder may be another one."""
-        await self._browser.open_store(self.session.location)
+        """Opens the store again: the folder may be another one. What is pending is not lost without a question."""
+        if self.session.pending:
+            question = "Open it again? What is pending was not committed, and is discarded."
+            self._browser.push_screen(Ask(question, []), self._reopen)
+        else:
+            await self._reopen(True)
+
+    async def _reopen(self, yes: bool | None) -> None:
+        if yes:
+            await self._browser.open_store(self.session.location)
 
 
 def _lock_of(found: kept.Explanation) -> str:

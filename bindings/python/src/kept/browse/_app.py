@@ -13,6 +13,7 @@ import kept
 from ._ask import Ask
 from ._plain import AsciiFilter
 from ._session import Layers, NoStore, Session
+from ._text import many_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +32,7 @@ class Browser(App[int]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True),
         Binding("l", "light", "Light or dark", show=False),
+        Binding("f1", "help", "Help", show=False),
     ]
 
     def __init__(
@@ -119,6 +121,7 @@ class Browser(App[int]):
 
     def tell(self, sentence: str, severity: Literal["information", "warning", "error"] = "information") -> None:
         """Shows a sentence for some seconds."""
+        sentence = many_lines(sentence)
         self.notify(sentence[:1].upper() + sentence[1:], severity=severity, markup=False, timeout=8)
 
     def action_help(self) -> None:

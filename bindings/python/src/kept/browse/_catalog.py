@@ -53,10 +53,15 @@ class Catalog:
         load = self._loads
         self._fresh.clear()
         self.is_complete = False
-        keys, folded, self.declarations, self.past = await asyncio.to_thread(self._read_outline)
+        keys, folded, declarations, past = await asyncio.to_thread(self._read_outline)
         if load != self._loads:
             return
+        past.update((key, self.past[key]) for key in self._fresh if key in self.past)
+        self.declarations, self.past = declarations, past
         self._set_keys(list(keys), folded)
+        # What came or went while the outline was read.
+        for key in self._fresh:
+            self._put(key, self._read(key))
         yield 0
         for start in range(0, len(keys), BATCH):
             batch = keys[start : start + BATCH]

@@ -92,7 +92,7 @@ class CompareScreen(Screen[None]):
         self.query_one("#title", Static).update("  ·  ".join(parts))
         other = one_line(self.query_one("#other", Input).value)
         self.query_one("#columns", Static).update(
-            self._cells(" ", "KEY", self._session.location, other, self.size.width)
+            self._cells(" ", "KEY", one_line(self._session.location), other, self.size.width)
         )
 
     def _line(self, item: Item, width: int) -> tuple[str, bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_CEILING, Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding
@@ -16,7 +16,7 @@ import kept
 from ._pending import Edit, check
 from ._rows import summary_of
 from ._slider import Slider
-from ._text import one_line, value_text
+from ._text import many_lines, one_line, value_text
 from ._values import NotAValue, caret, kind_of, text_of, value_of
 
 if TYPE_CHECKING:
@@ -70,6 +70,8 @@ class Editor(ModalScreen[tuple[Edit, bool] | None]):
         # What is pending is edited further. A secret is not shown: its editor begins empty.
         shown = pending.new if pending and not pending.is_reset else edit.old
         self._value: kept.JSON = None if edit.is_secret else shown
+        if self._kind == "string" and isinstance(self._value, str) and self._value != many_lines(self._value):
+            self._kind = "json"  # where control characters are written as escapes
         self._problem: str | None = None
 
     # --- its parts
@@ -112,6 +114,8 @@ class Editor(ModalScreen[tuple[Edit, bool] | None]):
         try:
             minimum, maximum = (Decimal(str(self._declaration[name])) for name in ("minimum", "maximum"))
             step = Decimal(str(self._declaration.get("multipleOf", 1 if self._kind == "integer" else 0)))
+            if step > 0:  # the least number that the declaration allows, for the bound need not be a multiple
+                minimum = (minimum / step).to_integral_value(ROUND_CEILING) * step
         except (KeyError, InvalidOperation):
             return []
         step = step or (maximum - minimum) / 100
@@ -126,6 +130,8 @@ class Editor(ModalScreen[tuple[Edit, bool] | None]):
         kind = self._declaration.get("type", "not declared: JSON, with texts in quotes")
         default = self._declaration.get("default")
         shown = [] if default is None or self._edit.is_secret else [f"default {value_text(default)}"]
+        if kind == "string" and self._kind == "json":
+            rules.append("written as JSON, for its control characters")
         return one_line("; ".join([str(kind), *rules, *shown]))
 
     def on_mount(self) -> None:
@@ -165,11 +171,11 @@ class Editor(ModalScreen[tuple[Edit, bool] | None]):
         except NotAValue as error:
             problem = str(error)
             if error.offset is not None and self._kind == "json":
-                problem = f"{problem}\n{one_line_each(caret(self._text, error.offset))}"
+                problem = f"{problem}\n{caret(self._text, error.offset)}"
         except kept.KeptError as error:
             problem = str(error)
         self._problem = problem
-        self.query_one("#problem", Static).update(problem or "")
+        self.query_one("#problem", Static).update(many_lines(problem or ""))
         return None if problem else value
 
     def action_finish(self, now: bool) -> None:

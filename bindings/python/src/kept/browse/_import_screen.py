@@ -117,7 +117,9 @@ class ImportScreen(Screen[None]):
         self._tried = None
         if isinstance(result, kept.ImportReport):
             self._tried = tried
-            if tried is None:
+            if tried is None and not (result.changed or result.removed):
+                head = "Imported; no value had to be changed."
+            elif tried is None:
                 self._session.commits.append(result.revision)
                 head = f"Imported as revision {result.revision}; u on the list of keys undoes it."
             else:

@@ -113,7 +113,7 @@ class KeyPage(Actions, Screen[None]):
             declaration = self.session.settings.declaration(self._key)
             history = await asyncio.to_thread(self._history)
         except kept.KeptError as error:
-            self.query_one("#value", Static).update(f"({error})")
+            self.query_one("#value", Static).update(one_line(f"({error})"))
             return
         states = [name for name, holds in (("LOCKED", found.locked), ("SECRET", found.secret)) if holds]
         mode = self._browser.mode_text

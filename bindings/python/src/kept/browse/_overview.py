@@ -50,7 +50,7 @@ class Overview(Screen[None]):
         self._findings: dict[str, list[Finding]] = {}
 
     def compose(self) -> ComposeResult:
-        yield Static(f"Stores in {user_folder()}", id="title", markup=False)
+        yield Static(one_line(f"Stores in {user_folder()}"), id="title", markup=False)
         table: DataTable[Text] = DataTable(cursor_type="row", id="stores")
         yield table
         yield Static(id="detail", markup=False)

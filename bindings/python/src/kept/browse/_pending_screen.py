@@ -76,7 +76,7 @@ class PendingScreen(Actions, Screen[None]):
         )
         options.highlighted = min(place, len(edits) - 1)
         self.query_one("#title", Static).update(
-            f"{count_text(len(edits), 'pending change')}  ·  {self.session.location}  ·  {self._browser.mode_text}"
+            f"{count_text(len(edits), 'pending change')}  ·  {one_line(self.session.location)}  ·  {self._browser.mode_text}"
         )
 
     def mode_changed(self) -> None:

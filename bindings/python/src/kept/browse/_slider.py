@@ -26,8 +26,8 @@ class Slider(Widget, can_focus=True):
         Binding("right", "step(1)", "More"),
         Binding("shift+left,pagedown", "step(-10)", "Much less", show=False),
         Binding("shift+right,pageup", "step(10)", "Much more", show=False),
-        Binding("home", "step(-1000000000)", "Least", show=False),
-        Binding("end", "step(1000000000)", "Most", show=False),
+        Binding("home", "step(-1000000000000000000000)", "Least", show=False),
+        Binding("end", "step(1000000000000000000000)", "Most", show=False),
     ]
 
     class Moved(Message):

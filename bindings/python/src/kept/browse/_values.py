@@ -7,9 +7,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
+
 import kept
 
-from ._text import date_text
+from ._text import date_text, many_lines, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,7 +59,8 @@ def json_text(value: kept.JSON) -> str:
     with kept.open("memory:") as scratch:
         scratch["value"] = value
         tree = json.loads(scratch.export())["values"]["value"]
-    return json.dumps(tree, indent=2, ensure_ascii=False)
+    # Characters that act on a terminal can only stand in texts, where JSON has escapes for them.
+    return many_lines(json.dumps(tree, indent=2, ensure_ascii=False))
 
 
 def bytes_value(text: str) -> bytes:
@@ -96,10 +99,10 @@ def value_of(kind: str, text: str) -> kept.JSON:
             return date_value(text)
         case "integer" | "number":
             value = json_value(text)
-            # A whole number fits a `number` too; it is the same one there.
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise NotAValue(f"a number stands here, such as {'7' if kind == 'integer' else '0.5'}")
-            return float(value) if kind == "number" else value
+            # A whole number fits a `number` too. It is the same one there, unless it has more digits than a double.
+            return float(value) if kind == "number" and float(value) == value else value
     return json_value(text)
 
 
@@ -117,7 +120,7 @@ def text_of(kind: str, value: kept.JSON) -> str:
 
 
 def caret(text: str, offset: int) -> str:
-    """The line of a text with a mark under a character, and where that is."""
+    """The line of a text as it is shown, with a mark under a character, and where that is."""
     start = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", offset)
     line = text[start : end if end >= 0 else len(text)]
@@ -125,4 +128,5 @@ def caret(text: str, offset: int) -> str:
     # A long line is cut, so that the place is in view.
     cut = max(0, column - 40)
     place = f"line {text.count(chr(10), 0, offset) + 1}, column {column + 1}"
-    return f"{place}\n{line[cut : cut + 70]}\n{' ' * (column - cut)}^"
+    before, after = one_line(line[cut:column]), one_line(line[column : cut + 70])
+    return f"{place}\n{before}{after}\n{' ' * cell_len(before)}^"

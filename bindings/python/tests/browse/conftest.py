@@ -1,0 +1,44 @@
+"""A store for each test, and one process for all of them that changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from browse.stores import Writer, fill
+
+
+@pytest.fixture(autouse=True)
+def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The user's stores are in a folder of the test. Nothing of the person's terminal decides how things look."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "configuration"))
+    for name in ("KEPT_STORE", "NO_COLOR", "LC_ALL", "LC_CTYPE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LANG", "C.UTF-8")
+    monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Path:
+    """The path of a store with declared keys of every type."""
+    location = tmp_path / "filled.kept"
+    fill(location)
+    return location
+
+
+@pytest.fixture(scope="session")
+def process() -> Iterator[Writer]:
+    """The process that changes stores."""
+    writer = Writer()
+    yield writer
+    writer.close()
+
+
+@pytest.fixture
+def writer(process: Writer, filled: Path) -> Iterator[Writer]:
+    """The same with the filled store open."""
+    process.open(filled)
+    yield process
+    process.open(None)

@@ -1,0 +1,175 @@
+"""Running the program in a test, and looking at its screen."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from kept.browse._app import Browser
+from kept.browse._keys import KeysScreen
+from kept.browse._row_list import RowList
+from kept.browse._session import Layers, Session
+
+SECONDS = 20.0
+"""How long a state may take. Tests pass much sooner."""
+
+S = TypeVar("S", bound=Screen[Any])
+W = TypeVar("W", bound=Widget)
+
+Body = Callable[[Pilot[int]], Coroutine[Any, Any, None]]
+
+
+def browse(location: Path | str | None, body: Body, *, size: tuple[int, int] = (100, 30), **options: Any) -> Browser:
+    """Runs the program while `body` uses it. A named store is read when `body` begins."""
+    options.setdefault("layers", Layers(has_standard=False))
+    browser = Browser(None if location is None else str(location), **options)
+
+    async def running() -> None:
+        async with browser.run_test(size=size, notifications=True) as pilot:
+            if location is not None:
+                await wait_for(pilot, lambda: is_loaded(browser), "the keys are read")
+            await body(pilot)
+
+    asyncio.run(running())
+    return browser
+
+
+def app_of(pilot: Pilot[int]) -> Browser:
+    assert isinstance(pilot.app, Browser)
+    return pilot.app
+
+
+async def wait_for(pilot: Pilot[int], condition: Callable[[], object], what: str) -> None:
+    """Waits until a condition holds, and says what did not come."""
+    until = time.monotonic() + SECONDS
+    while not condition():
+        if pilot.app._exception is not None:
+            raise pilot.app._exception
+        assert time.monotonic() < until, f"{what} has not come; the screen is\n{screen_text(pilot)}"
+        await pilot.pause(0.01)
+
+
+async def wait_for_text(pilot: Pilot[int], text: str) -> None:
+    """Waits until the screen shows a text."""
+    await wait_for(pilot, lambda: text in screen_text(pilot), f"the text {text!r}")
+
+
+async def wait_until_gone(pilot: Pilot[int], text: str) -> None:
+    """Waits until the screen does not show a text any more."""
+    await wait_for(pilot, lambda: text not in screen_text(pilot), f"a screen without {text!r}")
+
+
+async def wait_for_screen(pilot: Pilot[int], kind: type[S]) -> S:
+    """Waits until the topmost screen is of a kind, and is drawn."""
+    await wait_for(pilot, lambda: isinstance(pilot.app.screen, kind) and pilot.app.screen.is_mounted, kind.__name__)
+    await pilot.pause()
+    screen = pilot.app.screen
+    assert isinstance(screen, kind)
+    return screen
+
+
+async def wait_for_toast(pilot: Pilot[int], text: str) -> None:
+    """Waits until a notification has a text."""
+    await wait_for(pilot, lambda: any(text in toast for toast in toasts(pilot)), f"the notification {text!r}")
+
+
+def toasts(pilot: Pilot[int]) -> list[str]:
+    """The notifications that are shown."""
+    return [notification.message for notification in pilot.app._notifications]
+
+
+def screen_lines(pilot: Pilot[int]) -> list[str]:
+    """The lines of the topmost screen."""
+    return [strip.text for strip in pilot.app.screen._compositor.render_strips()]
+
+
+def screen_text(pilot: Pilot[int]) -> str:
+    """The text of the topmost screen."""
+    return "\n".join(screen_lines(pilot))
+
+
+def line_with(pilot: Pilot[int], text: str) -> str:
+    """The first line of the screen that has a text."""
+    return next((line for line in screen_lines(pilot) if text in line), "")
+
+
+def is_loaded(browser: Browser) -> bool:
+    """Whether the list of keys is there and all of them are read."""
+    return any(isinstance(screen, KeysScreen) and screen.session.catalog.is_complete for screen in browser.screen_stack)
+
+
+def keys_screen(pilot: Pilot[int]) -> KeysScreen:
+    """The list of keys, which may be below another screen."""
+    return next(screen for screen in reversed(pilot.app.screen_stack) if isinstance(screen, KeysScreen))
+
+
+def session_of(pilot: Pilot[int]) -> Session:
+    return keys_screen(pilot).session
+
+
+def rows(pilot: Pilot[int]) -> RowList:
+    return keys_screen(pilot).query_one("#rows", RowList)
+
+
+def listed(pilot: Pilot[int]) -> list[str]:
+    """The keys of the list, in its order."""
+    return keys_screen(pilot).listed_keys
+
+
+def text_of(pilot: Pilot[int], selector: str) -> str:
+    """What a part of the topmost screen shows."""
+    return str(pilot.app.screen.query_one(selector, Static).content)
+
+
+async def search(pilot: Pilot[int], text: str) -> None:
+    """Types a search, and goes back to the list."""
+    await pilot.press("slash")
+    keys_screen(pilot).query_one("#search", Input).value = text
+    await pilot.pause()
+    await pilot.press("enter")
+    await pilot.pause()
+
+
+async def go_to(pilot: Pilot[int], key: str) -> None:
+    """Puts the cursor of the list on a key."""
+    rows(pilot).put_cursor(key)
+    await pilot.pause()
+    assert keys_screen(pilot).key == key
+
+
+async def allow_writing(pilot: Pilot[int]) -> None:
+    await pilot.press("w")
+    await wait_for_text(pilot, "WRITING")
+
+
+async def open_editor(pilot: Pilot[int], key: str) -> Widget:
+    """Allows writing, and opens the editor of a key. Returns the widget with the value."""
+    from kept.browse._editor import Editor
+
+    if app_of(pilot).mode_text != "WRITING":
+        await allow_writing(pilot)
+    await go_to(pilot, key)
+    await pilot.press("e")
+    editor = await wait_for_screen(pilot, Editor)
+    return editor.query_one("#editor")
+
+
+async def type_value(pilot: Pilot[int], text: str) -> None:
+    """Puts a text in place of the one in the editor."""
+    from textual.widgets import TextArea
+
+    editor = pilot.app.screen.query_one("#editor")
+    if isinstance(editor, TextArea):
+        editor.text = text
+    else:
+        assert isinstance(editor, Input)
+        editor.value = text
+    await pilot.pause()
