@@ -16,6 +16,7 @@ import kept
 
 from ._actions import Actions
 from ._editor import one_line_each
+from ._rows import summary_of
 from ._text import SECRET, fitted, many_lines, moment, one_line, value_text
 from ._values import json_text
 
@@ -29,11 +30,16 @@ MOST = 200
 """Lines of the live log. Older ones are in the history."""
 
 
+LONGEST = 100_000
+"""Characters of a value that are shown."""
+
+
 class KeyPage(Actions, Screen[None]):
     """One key."""
 
     CSS = """
     KeyPage > #title { height: 1; background: $primary; color: $text; text-style: bold; }
+    KeyPage > #summary { height: auto; padding: 0 1; }
     KeyPage > #value-box { height: auto; max-height: 30%; padding: 0 1; }
     KeyPage > #reason { height: auto; padding: 0 1; color: $text-muted; }
     KeyPage > TabbedContent { height: 1fr; }
@@ -69,6 +75,7 @@ class KeyPage(Actions, Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield Static(id="title", markup=False)
+        yield Static(id="summary", markup=False)
         with VerticalScroll(id="value-box"):
             yield Static(id="value", markup=False)
         yield Static(id="reason", markup=False)
@@ -85,7 +92,7 @@ class KeyPage(Actions, Screen[None]):
 
     def on_mount(self) -> None:
         self.run_worker(self._show(), group="show", exclusive=True)
-        self.run_worker(self._follow())
+        self.run_worker(self._follow(), group="follow")
 
     async def _follow(self) -> None:
         """Shows each change of the key, as an observer receives it."""
@@ -112,6 +119,9 @@ class KeyPage(Actions, Screen[None]):
         mode = self._browser.mode_text
         name = fitted(f" {one_line('  '.join([self._key, *states]))}", (self.size.width or 80) - len(mode) - 1)
         self.query_one("#title", Static).update(f"{name}{mode} ")
+        summary = self.query_one("#summary", Static)
+        summary.update(summary_of(declaration))
+        summary.display = bool(summary_of(declaration))
         self.query_one("#value", Static).update(self._value_text(found))
         self.query_one("#reason", Static).update(one_line(self._reason(found)))
         self.query_one("#ladder", Static).update("\n".join(_ladder(found)))
@@ -134,9 +144,9 @@ class KeyPage(Actions, Screen[None]):
         value = self.session.settings.get(self._key) if found.secret else found.value
         match value:
             case str():
-                return many_lines(value) or '""'
+                return _at_most(many_lines(value)) or '""'
             case list() | dict():
-                return many_lines(json_text(value))
+                return _at_most(many_lines(json_text(value)))
         return value_text(value)
 
     def _reason(self, found: kept.Explanation) -> str:
@@ -187,6 +197,11 @@ class KeyPage(Actions, Screen[None]):
             await self.action_undo()
         elif self._browser.may_write():
             await self.undo(self._changes[past.highlighted].revision)
+
+
+def _at_most(text: str) -> str:
+    """A text that a screen can hold: values may have 16 MiB."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}\n… kept get shows all of its {len(text):,} characters"
 
 
 def _ladder(found: kept.Explanation) -> list[str]:

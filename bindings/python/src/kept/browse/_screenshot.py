@@ -21,8 +21,9 @@ async def take(browser: Browser, size: tuple[int, int]) -> str | None:
         while not browser.failure:
             await pilot.pause(0.05)
             lists = [screen for screen in browser.screen_stack if isinstance(screen, KeysScreen)]
-            workers = [worker for worker in browser.workers if worker.group != "follow" and not worker.is_finished]
-            if all(screen.session.catalog.is_complete for screen in lists) and not workers:
+            # The workers of this group wait for changes, and never end.
+            busy = any(worker.group != "follow" and not worker.is_finished for worker in browser.workers)
+            if not busy and all(screen.session.catalog.is_complete for screen in lists):
                 break
         else:
             return None
