@@ -6,6 +6,7 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from textual.binding import Binding
 from textual.screen import Screen
 from textual.widgets import Footer, Input, Static
@@ -197,6 +198,10 @@ class KeysScreen(Actions, Screen[None]):
             parts.append(f"{count_text(len(self.session.pending), 'pending change')}: press a")
         mode = self._browser.mode_text
         width = self.size.width or 80
+        # A long path is cut at its beginning, so that the rest is shown.
+        room = width - len(mode) - 2 - cell_len("  ·  ".join(["", *parts[1:]]))
+        if len(parts[0]) > room:
+            parts[0] = f"…{parts[0][len(parts[0]) - max(0, room - 1) :]}"
         text = fitted(" " + one_line("  ·  ".join(parts)), width - len(mode) - 1)
         self.query_one("#title", Static).update(f"{text}{mode} ")
         self.query_one("#columns", Static).update(self._columns(width))
