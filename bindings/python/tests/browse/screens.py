@@ -18,7 +18,7 @@ from kept.browse._keys import KeysScreen
 from kept.browse._row_list import RowList
 from kept.browse._session import Layers, Session
 
-SECONDS = 20.0
+SECONDS = 4.0
 """How long a state may take. Tests pass much sooner."""
 
 S = TypeVar("S", bound=Screen[Any])

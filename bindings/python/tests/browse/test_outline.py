@@ -12,10 +12,8 @@ KEYS = st.sets(st.text(st.sampled_from("ab./-é設\x1f"), min_size=1, max_size=8
 
 
 def shown(items: list[Branch | Leaf]) -> list[str]:
-    return [
-        f"{'  ' * item.depth}{item.prefix} {item.count}" if isinstance(item, Branch) else f"{'  ' * item.depth}{item.label}"
-        for item in items
-    ]  # fmt: skip
+    texts = [f"{item.prefix} {item.count}" if isinstance(item, Branch) else item.label for item in items]
+    return [f"{'  ' * item.depth}{text}" for item, text in zip(items, texts)]
 
 
 def test_keys_that_begin_alike_are_below_a_branch() -> None:

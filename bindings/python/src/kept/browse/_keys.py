@@ -167,7 +167,7 @@ class KeysScreen(Actions, Screen[None]):
         """Draws changes, at most so often."""
         if not self._is_drawing_due:
             self._is_drawing_due = True
-            self.set_timer(max(0.0, self._drawn + PAUSE - time.monotonic()), self._draw_changes)
+            self.set_timer(max(0.001, self._drawn + PAUSE - time.monotonic()), self._draw_changes)
 
     def _draw_changes(self) -> None:
         self._is_drawing_due = False
