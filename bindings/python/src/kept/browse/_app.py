@@ -13,6 +13,7 @@ import kept
 from ._ask import Ask
 from ._plain import AsciiFilter
 from ._session import Layers, NoStore, Session
+from ._terminal import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +31,7 @@ class Browser(App[int]):
     CSS = "Toast { width: 70; max-width: 90%; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True),
+        Binding("ctrl+z", "suspend_process", "Suspend", show=False),
         Binding("l", "light", "Light or dark", show=False),
     ]
 
@@ -44,7 +46,7 @@ class Browser(App[int]):
         query: str = "",
         key: str | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(driver_class=Terminal)
         self._location, self._layers = location, layers or Layers()
         self._is_read_only = is_read_only
         self._query, self._key = query, key
