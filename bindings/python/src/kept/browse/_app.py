@@ -142,6 +142,15 @@ class Browser(App[int]):
         else:
             self._leave(True)
 
+    async def action_quit(self) -> None:
+        """Ends the program, with a question if something is pending."""
+        sessions = {id(found): found for screen in self.screen_stack if (found := getattr(screen, "session", None))}
+        if not any(session.pending for session in sessions.values()):
+            self.exit(0)
+        elif not isinstance(self.screen, Ask):
+            question = Ask("Quit? What is pending was not committed, and is discarded.", [])
+            self.push_screen(question, lambda yes: self.exit(0) if yes else None)
+
     def _leave(self, yes: bool | None) -> None:
         if not yes:
             return
