@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.traceback import Traceback
 from textual.app import App
 from textual.binding import Binding
 
@@ -150,6 +151,11 @@ class Browser(App[int]):
         elif not isinstance(self.screen, Ask):
             question = Ask("Quit? What is pending was not committed, and is discarded.", [])
             self.push_screen(question, lambda yes: self.exit(0) if yes else None)
+
+    def _fatal_error(self) -> None:
+        # Textual's own traceback shows variables, which have values of secrets.
+        self.bell()
+        self.panic(Traceback(width=None, show_locals=False))
 
     def _leave(self, yes: bool | None) -> None:
         if not yes:
