@@ -12,7 +12,7 @@ from textual.binding import Binding
 import kept
 
 from ._ask import Ask
-from ._plain import AsciiFilter
+from ._plain import AsciiFilter, ColourlessFilter
 from ._session import Layers, NoStore, Session
 from ._terminal import Terminal
 
@@ -29,7 +29,12 @@ class Browser(App[int]):
 
     TITLE = "kept browse"
     ENABLE_COMMAND_PALETTE = False
-    CSS = "Toast { width: 70; max-width: 90%; }"
+    # Without colours, a cursor is in reverse.
+    CSS = """
+    Toast { width: 70; max-width: 90%; }
+    OptionList:nocolor > .option-list--option-highlighted, DataTable:nocolor > .datatable--cursor,
+    Tab:nocolor.-active, Checkbox:nocolor:focus > .toggle--label { text-style: bold reverse; }
+    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True),
         Binding("ctrl+z", "suspend_process", "Suspend", show=False),
@@ -53,6 +58,7 @@ class Browser(App[int]):
         self._query, self._key = query, key
         self._may_write = False
         self._ascii = AsciiFilter(enabled=is_ascii)
+        self._colourless = ColourlessFilter(enabled=self.no_color)
         self.theme = "textual-light" if is_light else "textual-dark"
         self.failure: str | None = None
         """Why the store that was named could not be opened."""
@@ -60,7 +66,8 @@ class Browser(App[int]):
         """Notices received, which tests and a soak look at."""
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        return [*super().get_line_filters(), *([self._ascii] if self._ascii.enabled else [])]
+        own = (self._ascii, self._colourless)
+        return [*super().get_line_filters(), *(filter for filter in own if filter.enabled)]
 
     async def on_mount(self) -> None:
         if self._location is None:
