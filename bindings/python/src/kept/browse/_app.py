@@ -14,8 +14,8 @@ import kept
 from ._ask import Ask
 from ._plain import AsciiFilter, ColourlessFilter
 from ._session import Layers, NoStore, Session
-from ._text import many_lines
 from ._terminal import Terminal
+from ._text import many_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
