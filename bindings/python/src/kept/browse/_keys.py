@@ -130,7 +130,8 @@ class KeysScreen(Actions, Screen[None]):
         try:
             async with self.session.settings.changes(prefix="") as changes:
                 async for notice in changes:
-                    if not notice.changes:  # keys were locked or unlocked
+                    # Keys may be locked or unlocked, of which no change tells if their values stay the same.
+                    if not notice.changes or notice.origin is kept.Origin.LAYER:
                         self.run_worker(self._load(), group="load", exclusive=True)
                     await self.session.catalog.apply(notice)
                     self._changed()

@@ -64,6 +64,9 @@ class RowList(ScrollView, can_focus=True):
         self._line = line
         self._items: Sequence[Item] = ()
         self._cursor = 0
+        self._item: Item | None = None
+        """The item under the cursor. The sequence may change before it is shown again, and the cursor's place then has
+        another item."""
 
     # --- items
 
@@ -74,24 +77,23 @@ class RowList(ScrollView, can_focus=True):
     def show(self, items: Sequence[Item]) -> None:
         """Shows other items. The cursor stays on its item, which stays where it is on the screen; if it is gone, the
         cursor is on the one that followed it."""
-        before = self.item
+        before = self._item
         line = self._cursor - self.scroll_offset.y
         self._items = items
         if before is not None:
             self._cursor = _place(items, before)
         self._cursor = max(0, min(self._cursor, len(items) - 1))
+        self._item = items[self._cursor] if items else None
         self._resize()
         self.scroll_to(y=max(0, self._cursor - line), animate=False, force=True, immediate=True)
         self._reveal()
         self.refresh()
-        if self.item is None or before is None or identity(self.item) != identity(before):
-            self.post_message(self.Moved(self.item))
+        if self._item is None or before is None or identity(self._item) != identity(before):
+            self.post_message(self.Moved(self._item))
 
     def refresh_items(self) -> None:
         """Draws the items again after they have changed in place."""
-        if self.virtual_size.height != len(self._items):
-            self._resize()
-        self.refresh()
+        self.show(self._items)
 
     def _resize(self) -> None:
         self.virtual_size = Size(self.scrollable_content_region.width or self.size.width, len(self._items))
@@ -105,7 +107,7 @@ class RowList(ScrollView, can_focus=True):
     @property
     def item(self) -> Item | None:
         """The item under the cursor; None if there are no items."""
-        return self._items[self._cursor] if self._cursor < len(self._items) else None
+        return self._item
 
     @property
     def visible_items(self) -> Sequence[Item]:
@@ -117,11 +119,17 @@ class RowList(ScrollView, can_focus=True):
         """Puts the cursor on an item, or where it would be."""
         self._move_to(_place(self._items, item))
 
+    @property
+    def _current(self) -> int:
+        """Where the item under the cursor is now."""
+        return self._cursor if self._item is None else _place(self._items, self._item)
+
     def _move_to(self, place: int) -> None:
         place = max(0, min(place, len(self._items) - 1))
-        if place != self._cursor:
-            self._cursor = place
-            self.post_message(self.Moved(self.item))
+        before, self._cursor = self._item, place
+        self._item = self._items[place] if self._items else None
+        if self._item != before:
+            self.post_message(self.Moved(self._item))
         self._reveal()
         self.refresh()
 
@@ -135,10 +143,10 @@ class RowList(ScrollView, can_focus=True):
             self.scroll_to(y=self._cursor - height + 1, animate=False, force=True, immediate=True)
 
     def action_move(self, lines: int) -> None:
-        self._move_to(self._cursor + lines)
+        self._move_to(self._current + lines)
 
     def action_page(self, pages: int) -> None:
-        self._move_to(self._cursor + pages * max(1, self.size.height - 1))
+        self._move_to(self._current + pages * max(1, self.size.height - 1))
 
     def action_first(self) -> None:
         self._move_to(0)
