@@ -78,6 +78,8 @@ class KeysScreen(Actions, Screen[None]):
         self._trouble: str | None = None
         # To look for garbage among so many new objects takes longer than a keystroke may. `_load` enables it again.
         gc.disable()
+        # What changes after this is received, so that nothing is missed when the reading begins.
+        self._changes = session.settings.changes(prefix="")
         session.catalog.begin()
 
     def compose(self) -> ComposeResult:
@@ -128,7 +130,7 @@ class KeysScreen(Actions, Screen[None]):
 
     async def _follow(self) -> None:
         try:
-            async with self.session.settings.changes(prefix="") as changes:
+            async with self._changes as changes:
                 async for notice in changes:
                     # Keys may be locked or unlocked, of which no change tells if their values stay the same.
                     if not notice.changes or notice.origin is kept.Origin.LAYER:
