@@ -68,6 +68,10 @@ TYPED = [
     ("import player export", ["import", "player", "exported file.json"]),
     ("mark go", ["mark", "good"]),
     ("mark good pl", ["mark", "good", "player"]),
+    ("browse pla", ["browse", "player"]),
+    ("browse player --read", ["browse", "player", "--read-only"]),
+    ("browse player --key vol", ["browse", "player", "--key", "volume"]),
+    ("browse --screenshot exp", ["browse", "--screenshot", "exported file.json"]),
 ]
 
 START = {

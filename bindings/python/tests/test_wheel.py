@@ -57,6 +57,24 @@ def test_it_carries_the_library_once_and_no_other_file_of_the_project(wheel: Pat
     assert "kept/py.typed" in names
 
 
+def test_the_browser_is_there_and_says_that_textual_is_missing(python: Path, tmp_path: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if name not in ("KEPT_LIBRARY", "PYTHONPATH")}
+    for command in ([str(python.with_name("kept-browse"))], [str(python), "-m", "kept.browse"]):
+        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (4, "", 1)
+        assert "Textual" in done.stderr and "pip install " in done.stderr
+
+
+def test_the_extra_adds_textual_to_the_package_that_is_installed(wheel: Path, python: Path, tmp_path: Path) -> None:
+    [requirement] = run(python, "import importlib.metadata as m; print(*m.requires('kept'))", tmp_path)
+    assert requirement.replace('"', "'") == "textual<9,>=8; extra == 'browse'"
+    # Without an index Textual is not found, and nothing else is looked for.
+    for asked in (f"{wheel}[browse]", "kept[browse]"):
+        install = ["-m", "pip", "install", "--dry-run", "--disable-pip-version-check", "--no-index", asked]
+        done = subprocess.run([python, *install], cwd=tmp_path, capture_output=True, text=True)
+        assert "No matching distribution found for textual<9,>=8" in done.stderr, done.stderr
+
+
 def test_the_wheel_works_without_other_packages(python: Path, tmp_path: Path) -> None:
     program = """
 import kept

@@ -7,6 +7,7 @@ import Kept
 @main
 enum Main {
   static func main() {
+    Browser.startIfAsked()
     StandardStreams.occupyClosed()
     // The reader of our output may stop early, as `head` does; then a write fails, and Output ends the program.
     signal(SIGPIPE, SIG_IGN)
@@ -67,7 +68,9 @@ struct KeptCommand: ParsableCommand {
   private static let groups: [CommandGroup] = [
     CommandGroup(
       name: "Values",
-      subcommands: [Get.self, SetValues.self, Reset.self, EditCommand.self, List.self, Watch.self, Explain.self]),
+      subcommands: [
+        Get.self, SetValues.self, Reset.self, EditCommand.self, Browse.self, List.self, Watch.self, Explain.self,
+      ]),
     CommandGroup(name: "The past", subcommands: [Log.self, Undo.self, Diff.self, Mark.self]),
     CommandGroup(
       name: "Declarations", subcommands: [Describe.self, Declare.self, Undeclare.self, Lint.self]),

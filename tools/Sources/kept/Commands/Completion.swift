@@ -113,7 +113,8 @@ private struct CommandLineInProgress {
     case "--store": stores(typed)
     case "--type": DeclaredType.allValueStrings
     case "--format": ImportFormat.allValueStrings
-    case "--managed", "--system", "--output": nil
+    case "--key": (store ?? words.first).map { keys(of: $0, typed) } ?? []
+    case "--managed", "--system", "--output", "--screenshot": nil
     default: []
     }
   }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import signal
 import sys
 import warnings
 from pathlib import Path
@@ -61,6 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _failed("it needs Textual 8, a Python package that is not installed; pip install 'kept[browse]'")
     if not chosen.screenshot and not (sys.stdin.isatty() and sys.stderr.isatty()):
         return _failed("it needs a terminal; kept list prints settings for programs and files")
+    if not chosen.screenshot and os.environ.get("TERM") == "dumb":
+        return _failed("the terminal cannot be drawn on (TERM=dumb); kept list and kept set work there")
 
     from ._app import Browser
     from ._plain import speaks_utf8
@@ -90,7 +93,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # So that a keystroke waits only a moment for the thread that reads.
     sys.setswitchinterval(0.001)
     status = browser.run()
-    return _failed(browser.failure) if browser.failure and status else status or 0
+    if status is None:
+        return 1  # by a mistake in this program; the traceback is on the terminal
+    return _failed(browser.failure) if browser.failure and status == UNAVAILABLE else status
 
 
 def _failed(sentence: str) -> int:
@@ -99,4 +104,7 @@ def _failed(sentence: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)  # before the first screen

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.traceback import Traceback
 from textual.app import App
 from textual.binding import Binding
 
 import kept
 
 from ._ask import Ask
-from ._plain import AsciiFilter
+from ._plain import AsciiFilter, ColourlessFilter
 from ._session import Layers, NoStore, Session
+from ._terminal import Terminal
 from ._text import many_lines
 
 if TYPE_CHECKING:
@@ -28,9 +30,15 @@ class Browser(App[int]):
 
     TITLE = "kept browse"
     ENABLE_COMMAND_PALETTE = False
-    CSS = "Toast { width: 70; max-width: 90%; }"
+    # Without colours, a cursor is in reverse.
+    CSS = """
+    Toast { width: 70; max-width: 90%; }
+    OptionList:nocolor > .option-list--option-highlighted, DataTable:nocolor > .datatable--cursor,
+    Tab:nocolor.-active, Checkbox:nocolor:focus > .toggle--label { text-style: bold reverse; }
+    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True),
+        Binding("ctrl+z", "suspend_process", "Suspend", show=False),
         Binding("l", "light", "Light or dark", show=False),
         Binding("f1", "help", "Help", show=False),
     ]
@@ -46,12 +54,13 @@ class Browser(App[int]):
         query: str = "",
         key: str | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(driver_class=Terminal)
         self._location, self._layers = location, layers or Layers()
         self._is_read_only = is_read_only
         self._query, self._key = query, key
         self._may_write = False
         self._ascii = AsciiFilter(enabled=is_ascii)
+        self._colourless = ColourlessFilter(enabled=self.no_color)
         self.theme = "textual-light" if is_light else "textual-dark"
         self.failure: str | None = None
         """Why the store that was named could not be opened."""
@@ -59,7 +68,8 @@ class Browser(App[int]):
         """Notices received, which tests and a soak look at."""
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        return [*super().get_line_filters(), *([self._ascii] if self._ascii.enabled else [])]
+        own = (self._ascii, self._colourless)
+        return [*super().get_line_filters(), *(filter for filter in own if filter.enabled)]
 
     async def on_mount(self) -> None:
         if self._location is None:
@@ -142,6 +152,20 @@ class Browser(App[int]):
             self.push_screen(Ask("Leave? What is pending was not committed, and is discarded.", []), self._leave)
         else:
             self._leave(True)
+
+    async def action_quit(self) -> None:
+        """Ends the program, with a question if something is pending."""
+        sessions = {id(found): found for screen in self.screen_stack if (found := getattr(screen, "session", None))}
+        if not any(session.pending for session in sessions.values()):
+            self.exit(0)
+        elif not isinstance(self.screen, Ask):
+            question = Ask("Quit? What is pending was not committed, and is discarded.", [])
+            self.push_screen(question, lambda yes: self.exit(0) if yes else None)
+
+    def _fatal_error(self) -> None:
+        # Textual's own traceback shows variables, which have values of secrets.
+        self.bell()
+        self.panic(Traceback(width=None, show_locals=False))
 
     def _leave(self, yes: bool | None) -> None:
         if not yes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from bisect import bisect_left
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import kept
@@ -22,8 +23,23 @@ if TYPE_CHECKING:
 BATCH = 500
 """Keys that are read at a time: some 20 ms of work, so that a keystroke need not wait for longer."""
 
+MANY = 2000
+"""Declarations of a store of which the declared keys are shown first."""
+
 FLASH = 1.0
 """How long a changed key stands out, in seconds."""
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What is known of a store before its values are read."""
+
+    declarations: dict[str, dict[str, Any]]
+    keys: list[str]
+    texts: list[str]
+    """What is searched of each key."""
+    is_complete: bool
+    """Whether it has the keys that are not declared."""
 
 
 class Catalog:
@@ -43,8 +59,13 @@ class Catalog:
         # What a notice has updated while a loader reads: the loader may have read it before that.
         self._fresh: set[str] = set()
         self._loads = 0
+        self._begun: asyncio.Future[Outline] | None = None
 
     # --- reading everything
+
+    def begin(self) -> None:
+        """Begins to read on a thread of the event loop, so that the screen is made meanwhile. `load` goes on."""
+        self._begun = asyncio.ensure_future(asyncio.to_thread(self._read_first))
 
     async def load(self) -> AsyncIterator[int]:
         """Reads all keys, their declarations and their past, and then their rows. Yields the number of rows that were
@@ -53,16 +74,23 @@ class Catalog:
         load = self._loads
         self._fresh.clear()
         self.is_complete = False
-        keys, folded, declarations, past = await asyncio.to_thread(self._read_outline)
+        begun, self._begun = self._begun, None
+        outline = await (begun or asyncio.to_thread(self._read_first))
         if load != self._loads:
             return
-        past.update((key, self.past[key]) for key in self._fresh if key in self.past)
-        self.declarations, self.past = declarations, past
-        self._set_keys(list(keys), folded)
-        # What came or went while the outline was read.
-        for key in self._fresh:
-            self._put(key, self._read(key))
+        self._set_outline(outline)
         yield 0
+        if not outline.is_complete:
+            outline = await asyncio.to_thread(self._read_keys, outline.declarations)
+            if load != self._loads:
+                return
+            self._set_outline(outline)
+            yield 0
+        keys = list(outline.keys)
+        past = await asyncio.to_thread(_newest, self.settings)
+        if load != self._loads:
+            return
+        self.past = past | {key: self.past[key] for key in self._fresh if key in self.past}
         for start in range(0, len(keys), BATCH):
             batch = keys[start : start + BATCH]
             rows = await asyncio.to_thread(self._read_rows, batch)
@@ -76,12 +104,19 @@ class Catalog:
         self._fresh.clear()
         yield len(keys)
 
-    def _read_outline(self) -> tuple[list[str], list[str], dict[str, dict[str, Any]], dict[str, Past]]:
+    def _read_first(self) -> Outline:
         declarations: dict[str, dict[str, Any]] = dict(self.settings.declarations())
+        if len(declarations) <= MANY:
+            return self._read_keys(declarations)
+        # To list the keys takes longer than to read what is declared.
+        keys = sorted(declarations)
+        return Outline(declarations, keys, [key.casefold() for key in keys], is_complete=False)
+
+    def _read_keys(self, declarations: dict[str, dict[str, Any]]) -> Outline:
         keys = list(self.settings)
         if declarations:
             keys = sorted({*keys, *declarations})
-        return keys, [key.casefold() for key in keys], declarations, _newest(self.settings)
+        return Outline(declarations, keys, [key.casefold() for key in keys], is_complete=True)
 
     def _read_rows(self, keys: list[str]) -> list[Row | None]:
         return [self._read(key) for key in keys]
@@ -94,13 +129,15 @@ class Catalog:
         except kept.KeptError as error:
             return Row(key, f"({error})", "", "", "", key in self.declarations, False, False, False, True, False, None)
 
-    def _set_keys(self, keys: list[str], folded: list[str]) -> None:
-        self.keys, self._texts = keys, folded
+    def _set_outline(self, outline: Outline) -> None:
+        self.declarations, self.keys, self._texts = outline.declarations, list(outline.keys), outline.texts
         if self.rows:
-            self.rows = {key: row for key in keys if (row := self.rows.get(key))}
-            self._texts = [
-                row.text if (row := self.rows.get(key)) else text for key, text in zip(keys, folded, strict=True)
-            ]
+            self.rows = {key: row for key in self.keys if (row := self.rows.get(key))}
+            pairs = zip(self.keys, outline.texts, strict=True)
+            self._texts = [row.text if (row := self.rows.get(key)) else text for key, text in pairs]
+        # What came or went while it was read.
+        for key in self._fresh:
+            self._put(key, self._read(key))
 
     # --- one key
 

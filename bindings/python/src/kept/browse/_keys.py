@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from typing import TYPE_CHECKING, ClassVar
 
@@ -76,6 +77,11 @@ class KeysScreen(Actions, Screen[None]):
         self._is_drawing_due = False
         self._drawn = 0.0
         self._trouble: str | None = None
+        # To look for garbage among so many new objects takes longer than a keystroke may. `_load` enables it again.
+        gc.disable()
+        # What changes after this is received, so that nothing is missed when the reading begins.
+        self._changes = session.settings.changes(prefix="")
+        session.catalog.begin()
 
     def compose(self) -> ComposeResult:
         yield Static(id="title", markup=False)
@@ -96,6 +102,7 @@ class KeysScreen(Actions, Screen[None]):
         self.set_interval(30, self._draw)  # for the times since the changes
 
     def on_unmount(self) -> None:
+        gc.unfreeze()
         asyncio.get_running_loop().run_in_executor(None, self.session.close)
 
     @property
@@ -106,17 +113,25 @@ class KeysScreen(Actions, Screen[None]):
 
     async def _load(self) -> None:
         catalog = self.session.catalog
+        selected = 0.0
         try:
             async for read in catalog.load():
-                if read == 0 or catalog.is_complete or self._query.words or self._query.filters:
+                now = time.monotonic()
+                if read == 0 or catalog.is_complete or (not self._query.is_empty and now > selected + 0.3):
                     self._select()
+                    selected = now
+                else:
+                    self._rows.refresh_items()
                 self._show_title(read)
+            gc.freeze()
         except kept.KeptError as error:
             self._show_trouble(str(error))
+        finally:
+            gc.enable()
 
     async def _follow(self) -> None:
         try:
-            async with self.session.settings.changes(prefix="") as changes:
+            async with self._changes as changes:
                 async for notice in changes:
                     # Keys may be locked or unlocked, of which no change tells if their values stay the same.
                     if not notice.changes or notice.origin is kept.Origin.LAYER:

@@ -56,3 +56,10 @@ class AsciiFilter(LineFilter):
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         return [Segment(ascii_text(text), style, control) for text, style, control in segments]
+
+
+class ColourlessFilter(LineFilter):
+    """Draws without colours, as https://no-color.org asks for. Textual's own filter leaves shades of grey."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        return [Segment(text, style and style.without_color, control) for text, style, control in segments]

@@ -1,0 +1,82 @@
+"""The terminal, and how the program ends when it goes away or a signal asks for it."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+from codecs import getincrementaldecoder
+from typing import IO, TYPE_CHECKING, Any, cast
+
+from textual._xterm_parser import XTermParser
+from textual.drivers.linux_driver import LinuxDriver
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from textual.app import App
+
+PATIENCE = 4
+"""How long ending in order may take after a signal, in seconds. Then the system ends the program."""
+
+
+class Terminal(LinuxDriver):
+    """Drives the terminal as Textual does, but survives bytes that are not UTF-8, and ends when the terminal is lost.
+    After a signal that ends programs, the terminal is as it was before."""
+
+    def __init__(self, app: App[Any], **options: Any) -> None:
+        super().__init__(app, **options)
+        self._file = cast("Any", _Output(cast("IO[str]", self._file)))
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            # What is ignored stays so: nohup.
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._receive)
+
+    def _receive(self, number: int, _: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        self._end(number)
+        # What waits for a lock, or for a terminal that takes no bytes, does not keep the program.
+        signal.alarm(PATIENCE)
+
+    def _end(self, number: int) -> None:
+        self._loop.call_soon_threadsafe(self._app.exit, 128 + number)
+
+    def run_input_thread(self) -> None:
+        """Reads keys until the program ends or the terminal is lost."""
+        parser = XTermParser(self._debug)
+        decode = getincrementaldecoder("utf-8")("replace").decode
+        while not self.exit_event.is_set():
+            if select.select([self.fileno], [], [], 0.1)[0]:
+                try:
+                    data = os.read(self.fileno, 4096)
+                except OSError:
+                    data = b""
+                if not data:
+                    self._end(signal.SIGHUP)
+                    return
+                for message in parser.feed(decode(data)):
+                    self.process_message(message)
+            for message in parser.tick():
+                self.process_message(message)
+
+
+class _Output:
+    """Writes to a terminal that may be lost: then what is written is, too."""
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def write(self, text: str) -> None:
+        try:
+            self._file.write(text)
+        except OSError:
+            pass
+
+    def flush(self) -> None:
+        try:
+            self._file.flush()
+        except OSError:
+            pass
+
+    def fileno(self) -> int:
+        return self._file.fileno()
