@@ -96,8 +96,8 @@ class KeysScreen(Actions, Screen[None]):
     def on_mount(self) -> None:
         self._rows.focus()
         self._show_title()
-        self.run_worker(self._load(), group="load", exclusive=True)
-        self.run_worker(self._follow(), group="follow")
+        self.run_worker(self._load, group="load", exclusive=True)
+        self.run_worker(self._follow, group="follow")
         self.set_interval(1, self._check)
         self.set_interval(30, self._draw)  # for the times since the changes
 
@@ -135,7 +135,7 @@ class KeysScreen(Actions, Screen[None]):
                 async for notice in changes:
                     # Keys may be locked or unlocked, of which no change tells if their values stay the same.
                     if not notice.changes or notice.origin is kept.Origin.LAYER:
-                        self.run_worker(self._load(), group="load", exclusive=True)
+                        self.run_worker(self._load, group="load", exclusive=True)
                     await self.session.catalog.apply(notice)
                     self._changed()
                     self._browser.note_changes(notice)
