@@ -97,9 +97,9 @@ class Writer:
     def set(self, key: str, value: Any) -> None:
         self.run(f"settings[{key!r}] = {value!r}")
 
-    def flush(self) -> None:
-        """Writes what is before and what comes after to the history as two changes."""
-        self.run("settings.flush()")
+    def settle(self) -> None:
+        """Makes what was written and what comes after two changes of the history."""
+        self.run("settings.history()")
 
     def reset(self, key: str) -> None:
         self.run(f"settings.reset({key!r})")

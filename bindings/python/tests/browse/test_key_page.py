@@ -178,7 +178,7 @@ def test_a_value_that_does_not_fit_is_marked_with_the_reason(filled: Path, write
 def test_the_history_is_undone(filled: Path, writer: Writer) -> None:
     for value in (40, 45):
         writer.set("audio.volume", value)
-        writer.flush()
+        writer.settle()
 
     async def body(pilot: Pilot[int]) -> None:
         await open_page(pilot, "audio.volume")
@@ -204,7 +204,7 @@ def test_the_history_is_undone(filled: Path, writer: Writer) -> None:
 def test_an_undoing_that_another_change_forbids_is_refused(filled: Path, writer: Writer) -> None:
     for value in (40, 45):
         writer.set("audio.volume", value)
-        writer.flush()
+        writer.settle()
 
     async def body(pilot: Pilot[int]) -> None:
         await open_page(pilot, "audio.volume")
@@ -279,7 +279,9 @@ def test_a_secret_is_covered_until_it_is_revealed(filled: Path, writer: Writer) 
 
 
 def test_the_default_of_a_secret_is_covered(filled: Path, writer: Writer) -> None:
-    writer.declare({"net.pin": {"type": "string", "secret": True, "default": "hunter-default", "enum": ["hunter-default"]}})
+    writer.declare(
+        {"net.pin": {"type": "string", "secret": True, "default": "hunter-default", "enum": ["hunter-default"]}}
+    )
 
     async def body(pilot: Pilot[int]) -> None:
         await open_page(pilot, "net.pin")

@@ -1,0 +1,438 @@
+"""Editing one key with the widget that its declaration asks for."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, OptionList, Switch, TextArea
+
+import kept
+from browse.screens import (
+    allow_writing,
+    browse,
+    keys_screen,
+    open_editor,
+    screen_lines,
+    screen_text,
+    session_of,
+    text_of,
+    toasts,
+    type_value,
+    wait_for,
+    wait_for_screen,
+    wait_for_text,
+    wait_for_toast,
+)
+from browse.stores import CONTROL, HOSTILE, SECRET_TEXT, VALUES, Writer, write_file
+from kept.browse._ask import AskText
+from kept.browse._editor import Editor
+from kept.browse._session import Layers
+from kept.browse._slider import Slider
+
+
+def stored(location: Path, key: str) -> Any:
+    with kept.open(location) as store:
+        return store.get(key)
+
+
+async def finished(pilot: Pilot[int]) -> None:
+    """Sets the value, and waits until it is committed."""
+    await pilot.press("ctrl+s")
+    await wait_for(pilot, lambda: keys_screen(pilot).is_current, f"the end of the editor: {problem(pilot)}")
+    await wait_for_toast(pilot, "committed as revision")
+
+
+def problem(pilot: Pilot[int]) -> str:
+    return text_of(pilot, "#problem") if isinstance(pilot.app.screen, Editor) else ""
+
+
+# --- good values
+
+
+@pytest.mark.parametrize(
+    ("key", "shown", "text", "value"),
+    [
+        ("audio.volume", "30", "77", 77),
+        ("audio.balance", "0.0", "-0.25", -0.25),
+        ("audio.balance", "0.0", "1", 1.0),
+        ("ui.font", "Mono", "設定 [red]x[/red]", "設定 [red]x[/red]"),
+        ("ui.font", "Mono", "", ""),
+        ("ui.title", "", "A title", "A title"),
+        ("net.since", "2026-11-20T23:44:01Z", "2027-01-02", datetime(2027, 1, 2, tzinfo=UTC)),
+        ("net.certificate", "00 ff 1c", "00 ff", b"\x00\xff"),
+        ("ui.columns", '[\n  "name",\n  "size"\n]', '["a", "b"]', ["a", "b"]),
+        ("ui.window", '{\n  "width": 800\n}', '{"width": 1, "more": [true]}', {"width": 1, "more": [True]}),
+        ("misc.note", '"not declared"', "[1, 2.0]", [1, 2.0]),
+    ],
+)
+def test_a_value_is_edited_as_its_declaration_asks_for(
+    filled: Path, key: str, shown: str, text: str, value: Any
+) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        editor = await open_editor(pilot, key)
+        assert (editor.text if isinstance(editor, TextArea) else editor.value) == shown  # type: ignore[attr-defined]
+        await type_value(pilot, text)
+        await wait_for(pilot, lambda: problem(pilot) == "", "that it is right")
+        await finished(pilot)
+
+    browse(filled, body)
+    assert stored(filled, key) == value and type(stored(filled, key)) is type(value)
+
+
+def test_a_boolean_is_a_switch(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        editor = await open_editor(pilot, "audio.muted")
+        assert isinstance(editor, Switch) and editor.value is False
+        await pilot.press("space")
+        await wait_for(pilot, lambda: editor.value, "the switch")
+        await finished(pilot)
+
+    browse(filled, body)
+    assert stored(filled, "audio.muted") is True
+
+
+def test_an_enumeration_is_a_list_of_choices(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        editor = await open_editor(pilot, "ui.theme")
+        assert isinstance(editor, OptionList) and editor.highlighted == 1
+        assert '"[red]odd[/red]"' in screen_text(pilot)
+        await pilot.press("down", "enter")
+        await wait_for_toast(pilot, "committed")
+
+    browse(filled, body)
+    assert stored(filled, "ui.theme") == HOSTILE
+
+
+def test_a_number_with_bounds_has_a_slider(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        editor = await open_editor(pilot, "audio.volume")
+        slider = pilot.app.screen.query_one(Slider)
+        assert isinstance(editor, Input) and "0 [" in screen_text(pilot) and "] 100" in screen_text(pilot)
+        slider.focus()
+        for key, text in [
+            ("right", "31"), ("left", "30"), ("pageup", "40"), ("end", "100"), ("right", "100"), ("home", "0"),
+            ("left", "0"), ("pagedown", "0"), ("shift+right", "10"),
+        ]:  # fmt: skip
+            await pilot.press(key)
+            await wait_for(pilot, lambda t=text: editor.value == t, f"{text} after {key}")  # type: ignore[misc]
+        await pilot.click(Slider, offset=(slider.size.width - 7, 0))
+        await wait_for(pilot, lambda: int(editor.value) > 90, "the number under the mouse")
+        await type_value(pilot, "20")
+        await wait_for(pilot, lambda: slider._number == 20, "the slider at the number that is typed")
+        await finished(pilot)
+
+    browse(filled, body)
+    assert stored(filled, "audio.volume") == 20
+
+
+def test_the_slider_stands_only_on_numbers_that_are_allowed(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        editor = await open_editor(pilot, "audio.step")
+        assert isinstance(editor, Input)
+        pilot.app.screen.query_one(Slider).focus()
+        for key, text in [("right", "10"), ("home", "5"), ("left", "5"), ("end", "50")]:
+            await pilot.press(key)
+            await wait_for(pilot, lambda t=text: editor.value == t, f"{text} after {key}")  # type: ignore[misc]
+            assert problem(pilot) == ""
+
+    browse(filled, body)
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        {"type": "integer", "minimum": -(2**63), "maximum": 2**63 - 1},
+        {"type": "number", "minimum": -1e300, "maximum": 1e300},
+        {"type": "number", "minimum": 0.1, "maximum": 0.3},
+        {"type": "integer", "minimum": 5, "maximum": 5},
+        {"type": "integer", "minimum": 3, "maximum": 4, "multipleOf": 7},
+        {"type": "number", "minimum": 0},
+    ],
+)
+def test_odd_bounds_leave_an_editor_that_can_be_used(filled: Path, writer: Writer, bounds: dict[str, Any]) -> None:
+    writer.declare({"odd": bounds})
+
+    async def body(pilot: Pilot[int]) -> None:
+        await wait_for_text(pilot, "odd  ")
+        editor = await open_editor(pilot, "odd")
+        assert isinstance(editor, Input)
+        if sliders := list(pilot.app.screen.query(Slider)):
+            sliders[0].focus()
+            for key in ("end", "home", "right", "left", "pageup"):
+                await pilot.press(key)
+                await pilot.pause()
+                assert problem(pilot) == "", f"{editor.value} after {key}"
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: keys_screen(pilot).is_current, "the list")
+
+    browse(filled, body)
+
+
+def test_long_text_and_text_of_several_lines_have_an_area(filled: Path, writer: Writer) -> None:
+    writer.set("ui.font", "one\ntwo\tthree")
+
+    async def body(pilot: Pilot[int]) -> None:
+        editor = await open_editor(pilot, "ui.font")
+        assert isinstance(editor, TextArea) and editor.text == "one\ntwo\tthree"
+        await type_value(pilot, "one\nfour")
+        await finished(pilot)
+
+    browse(filled, body)
+    assert stored(filled, "ui.font") == "one\nfour"
+
+
+def test_text_with_control_characters_is_written_with_escapes(filled: Path, writer: Writer) -> None:
+    writer.set("ui.font", f"{CONTROL}\x9b")
+
+    async def body(pilot: Pilot[int]) -> None:
+        editor = await open_editor(pilot, "ui.font")
+        assert isinstance(editor, TextArea) and "\\u001b" in editor.text and "\\u202e" in editor.text
+        assert not set("\x1b\x9b\x07\u202e\u200e") & set(screen_text(pilot))
+        assert "for its control characters" in screen_text(pilot)
+        await type_value(pilot, editor.text.replace("red", "blue"))
+        await finished(pilot)
+
+    browse(filled, body)
+    assert stored(filled, "ui.font") == f"{CONTROL}\x9b".replace("red", "blue")
+
+
+# --- bad values
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "words"),
+    [
+        ("audio.volume", "101", "maximum"),
+        ("audio.volume", "1.5", "integer"),
+        ("audio.volume", "many", ""),
+        ("audio.volume", "", ""),
+        ("audio.volume", "99999999999999999999", "64 bits"),
+        ("audio.balance", "-1.1", "minimum"),
+        ("audio.step", "7", "multiple"),
+        ("ui.title", "small", "pattern"),
+        ("net.since", "yesterday", "date"),
+        ("net.certificate", "0g", "hexadecimal"),
+        ("ui.columns", "[1]", "string"),
+        ("ui.columns", '["a", "b", "c", "d"]', "at most 3"),
+        ("ui.columns", '{"a": 1}', "array"),
+        ("ui.window", '{"width": "wide"}', "integer"),
+        ("ui.window", "null", "no value"),
+    ],
+)
+def test_what_kept_refuses_is_shown_with_its_sentence_and_not_written(
+    filled: Path, key: str, text: str, words: str
+) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await open_editor(pilot, key)
+        await type_value(pilot, text)
+        await wait_for(pilot, lambda: problem(pilot), "the sentence, as it is typed")
+        assert words.casefold() in problem(pilot).casefold()
+        assert problem(pilot).split()[0] in screen_text(pilot)
+        for finish in ("ctrl+s", "ctrl+g"):
+            await pilot.press(finish)
+            await pilot.pause()
+            assert isinstance(pilot.app.screen, Editor), "it stays open"
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: keys_screen(pilot).is_current, "the list")
+        assert len(session_of(pilot).pending) == 0
+
+    browse(filled, body)
+    assert stored(filled, key) == VALUES.get(key, stored(filled, key))
+
+
+def test_a_wrong_number_in_an_input_says_what_stands_there(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await open_editor(pilot, "audio.volume")
+        await type_value(pilot, "true")
+        await wait_for(pilot, lambda: "a number stands here, such as 7" in problem(pilot), "the sentence")
+
+    browse(filled, body)
+
+
+def test_a_pattern_is_checked_with_each_letter(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await open_editor(pilot, "ui.title")
+        await pilot.press("a")
+        await wait_for(pilot, lambda: "^[A-Z]" in problem(pilot), "the pattern")
+        await pilot.press("backspace", "A")
+        await wait_for(pilot, lambda: problem(pilot) == "", "that it is right")
+
+    browse(filled, body)
+
+
+def test_wrong_json_has_a_caret_under_the_place(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await open_editor(pilot, "ui.window")
+        await type_value(pilot, '{\n  "設定": x\n}')
+        await wait_for_text(pilot, "line 2, column 9")
+        lines = screen_lines(pilot)
+        place = next(number for number, line in enumerate(lines) if "line 2, column 9" in line)
+        before, after = lines[place + 1].split("x")[0], lines[place + 2].split("^")[0]
+        assert len(before) + 2 == len(after), "the wide characters before it have two cells each"
+
+    browse(filled, body)
+
+
+# --- what others do meanwhile
+
+
+def test_a_change_of_another_process_is_not_overwritten(filled: Path, writer: Writer) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await open_editor(pilot, "audio.volume")
+        await type_value(pilot, "60")
+        writer.set("audio.volume", 61)
+        await pilot.press("ctrl+s")
+        await wait_for_toast(pilot, '"audio.volume" changed since you edited')
+        await open_editor(pilot, "audio.volume")
+        assert pilot.app.screen.query_one("#editor", Input).value == "61", "it begins with the new value"
+        await type_value(pilot, "62")
+        await finished(pilot)
+
+    browse(filled, body)
+    assert stored(filled, "audio.volume") == 62
+
+
+def test_a_lock_that_comes_while_the_editor_is_open_is_refused_with_kepts_sentence(
+    filled: Path, tmp_path: Path
+) -> None:
+    managed = write_file(tmp_path / "managed.json", {})
+
+    async def body(pilot: Pilot[int]) -> None:
+        await open_editor(pilot, "audio.volume")
+        write_file(managed, {"audio.volume": 10}, ["audio.volume"])
+        await wait_for(pilot, lambda: session_of(pilot).settings.explain("audio.volume").locked, "the lock")
+        await type_value(pilot, "60")
+        await pilot.press("ctrl+s")
+        await wait_for(
+            pilot, lambda: "lock" in problem(pilot) or any("lock" in t for t in toasts(pilot)), "the refusal"
+        )
+
+    browse(filled, body, layers=Layers(str(managed), has_standard=False))
+    assert stored(filled, "audio.volume") == 30
+
+
+def test_a_narrower_declaration_of_another_process_is_checked(filled: Path, writer: Writer) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await open_editor(pilot, "audio.volume")
+        writer.declare({"audio.volume": {"type": "integer", "maximum": 50}})
+        await type_value(pilot, "60")
+        await pilot.press("ctrl+s")
+        await wait_for(pilot, lambda: "50" in problem(pilot) or any("50" in t for t in toasts(pilot)), "the refusal")
+
+    browse(filled, body)
+    assert stored(filled, "audio.volume") == 30
+
+
+# --- secrets, new keys, and the rest
+
+
+def test_the_editor_of_a_secret_begins_empty_and_covers_what_is_typed(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        editor = await open_editor(pilot, "net.token")
+        assert isinstance(editor, Input) and editor.value == "" and editor.password
+        assert "hunter" not in screen_text(pilot)
+        await pilot.press(*"hunter3")
+        await pilot.pause()
+        assert "hunter" not in screen_text(pilot)
+        await finished(pilot)
+        assert "hunter" not in screen_text(pilot) and not [toast for toast in toasts(pilot) if "hunter" in toast]
+
+    browse(filled, body)
+    assert stored(filled, "net.token") == "hunter3"
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        {"type": "integer", "minimum": 0, "maximum": 99999999},
+        {"type": "object"},
+        {"type": "array"},
+        {"type": "bytes"},
+        {"type": "string", "pattern": "^hunter"},
+        {"type": "string", "enum": ["other", "hunter"]},
+    ],
+)
+def test_no_editor_shows_a_secret(filled: Path, writer: Writer, declaration: dict[str, Any]) -> None:
+    values: dict[str, Any] = {
+        "integer": 42424242, "object": {"a": SECRET_TEXT}, "array": [SECRET_TEXT], "bytes": b"\x42\x42",
+        "string": "hunter",
+    }  # fmt: skip
+    writer.set("net.key", values[declaration["type"]])
+    writer.declare({"net.key": {**declaration, "secret": True}})
+
+    async def body(pilot: Pilot[int]) -> None:
+        await wait_for_text(pilot, "net.key")
+        editor = await open_editor(pilot, "net.key")
+        assert "42424242" not in screen_text(pilot) and SECRET_TEXT not in screen_text(pilot)
+        assert "42 42" not in screen_text(pilot)
+        if isinstance(editor, OptionList):
+            assert editor.highlighted != 1, "which of the choices it is, is not shown"
+
+    browse(filled, body)
+
+
+def test_a_new_key_is_asked_for_and_may_be_anything_that_kept_takes(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await allow_writing(pilot)
+        for name in ("new.[red]key", "x" * 2000):
+            await pilot.press("n")
+            ask = await wait_for_screen(pilot, AskText)
+            ask.query_one(Input).value = name
+            await pilot.press("enter")
+            if len(name) > 1024:
+                await wait_for_toast(pilot, "a key has 2000 bytes")
+                continue
+            await wait_for_screen(pilot, Editor)
+            assert "new.[red]key" in screen_text(pilot)
+            await type_value(pilot, '"text"')
+            await finished(pilot)
+            await wait_for_text(pilot, "new.[red]key")
+
+    browse(filled, body)
+    assert stored(filled, "new.[red]key") == "text"
+
+
+def test_an_unchanged_value_is_not_written_but_one_of_another_type_is(filled: Path, writer: Writer) -> None:
+    writer.set("misc.list", [1, 2])
+
+    async def body(pilot: Pilot[int]) -> None:
+        await wait_for_text(pilot, "misc.list")
+        revision = session_of(pilot).settings.revision()
+        await open_editor(pilot, "misc.list")
+        await pilot.press("ctrl+s")
+        await wait_for(pilot, lambda: keys_screen(pilot).is_current, "the list")
+        assert session_of(pilot).settings.revision() == revision
+        await open_editor(pilot, "misc.list")
+        await type_value(pilot, "[true, 2.0]")
+        await finished(pilot)
+
+    browse(filled, body)
+    assert str(stored(filled, "misc.list")) == "[True, 2.0]"
+
+
+def test_a_stored_value_that_does_not_fit_can_be_mended(filled: Path, writer: Writer) -> None:
+    writer.set("misc.number", "text")
+    writer.declare({"misc.number": {"type": "integer", "default": 7}})
+
+    async def body(pilot: Pilot[int]) -> None:
+        await open_editor(pilot, "misc.number")
+        await type_value(pilot, "8")
+        await finished(pilot)
+
+    browse(filled, body)
+    assert stored(filled, "misc.number") == 8
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 20), (200, 60)])
+def test_the_editor_fits_on_the_screen(filled: Path, size: tuple[int, int]) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await open_editor(pilot, "ui.window")
+        await type_value(pilot, "[1,")
+        await wait_for_text(pilot, "^")
+        assert "must stand here" in screen_text(pilot).replace("\n", " ") or "array" in screen_text(pilot)
+
+    browse(filled, body, size=size)
