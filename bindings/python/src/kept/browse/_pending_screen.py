@@ -75,7 +75,7 @@ class PendingScreen(Actions, Screen[None]):
             [Option(f"~ {one_line(edit.key)}\n    - {edit.old_text}\n    + {edit.text}") for edit in edits]
         )
         options.highlighted = min(place, len(edits) - 1)
-        parts = [count_text(len(edits), "pending change"), one_line(self.session.location), self._browser.mode_text]
+        parts = [count_text(len(edits), "pending change"), self._browser.mode_text, one_line(self.session.location)]
         self.query_one("#title", Static).update("  ·  ".join(parts))
 
     def mode_changed(self) -> None:
