@@ -69,7 +69,10 @@ async def wait_until_gone(pilot: Pilot[int], text: str) -> None:
 
 async def wait_for_screen(pilot: Pilot[int], kind: type[S]) -> S:
     """Waits until the topmost screen is of a kind, and is drawn."""
-    await wait_for(pilot, lambda: isinstance(pilot.app.screen, kind) and pilot.app.screen.is_mounted, kind.__name__)
+    # The footer is the last part of every screen.
+    await wait_for(
+        pilot, lambda: isinstance(pilot.app.screen, kind) and pilot.app.screen.query("Footer"), kind.__name__
+    )
     await pilot.pause()
     screen = pilot.app.screen
     assert isinstance(screen, kind)

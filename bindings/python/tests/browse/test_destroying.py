@@ -1,0 +1,200 @@
+"""Removing stored values takes a second, different key, and removes only what the list shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+import kept
+from browse.screens import (
+    allow_writing,
+    browse,
+    go_to,
+    keys_screen,
+    line_with,
+    listed,
+    open_editor,
+    rows,
+    screen_text,
+    search,
+    session_of,
+    toasts,
+    wait_for,
+    wait_for_screen,
+    wait_for_text,
+    wait_for_toast,
+)
+from browse.stores import VALUES, Writer, write_file
+from kept.browse._ask import Ask
+from kept.browse._key_page import KeyPage
+from kept.browse._outline import Branch
+from kept.browse._session import Layers
+
+
+def stored(location: Path) -> set[str]:
+    with kept.open(location) as store:
+        return set(store)
+
+
+async def ask(pilot: Pilot[int], key: str) -> None:
+    await pilot.press(key)
+    await wait_for_screen(pilot, Ask)
+
+
+def test_a_value_is_removed_by_d_and_then_y_and_undone(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await allow_writing(pilot)
+        await go_to(pilot, "audio.volume")
+        await ask(pilot, "d")
+        await wait_for_text(pilot, "Remove 1 stored value?")
+        assert "audio.volume  30" in screen_text(pilot)
+        await pilot.press("y")
+        await wait_for_toast(pilot, "committed")
+        await wait_for(pilot, lambda: "50" in line_with(pilot, "audio.volume"), "the default")
+        assert "declared" in line_with(pilot, "audio.volume")
+        await pilot.press("u")
+        await wait_for(pilot, lambda: "30" in line_with(pilot, "audio.volume"), "the value")
+
+    browse(filled, body)
+
+
+def test_no_other_key_is_an_answer(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await allow_writing(pilot)
+        await go_to(pilot, "audio.volume")
+        for asked in ("d", "D"):
+            await ask(pilot, asked)
+            for key in (asked, "enter", "space", "w", "Y", "u", "q", "down"):
+                await pilot.press(key)
+                await pilot.pause()
+                assert isinstance(pilot.app.screen, Ask), key
+            await pilot.press("escape" if asked == "d" else "n")
+            await wait_for(pilot, lambda: keys_screen(pilot).is_current, "the list")
+
+    browse(filled, body)
+    assert stored(filled) == set(VALUES)
+
+
+def test_only_what_the_list_shows_is_removed(filled: Path, writer: Writer) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await allow_writing(pilot)
+        await search(pilot, "misc.")
+        await wait_for(pilot, lambda: len(listed(pilot)) == 5, "what is found")
+        await ask(pilot, "D")
+        await wait_for_text(pilot, "Remove 5 stored values?")
+        # A key that comes after the question is not among what was asked about.
+        writer.set("misc.later", 1)
+        await pilot.press("y")
+        await wait_for_toast(pilot, "committed")
+        await wait_for(pilot, lambda: listed(pilot) == ["misc.later"], "the list")
+
+    browse(filled, body)
+    assert stored(filled) == {key for key in VALUES if not key.startswith("misc.")} | {"misc.later"}
+
+
+def test_a_closed_branch_hides_its_keys_from_it(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await allow_writing(pilot)
+        await pilot.press("t")
+        await wait_for_text(pilot, "> misc.")
+        rows(pilot).put_cursor(Branch("misc.", 0, 0, False))
+        await pilot.press("d")
+        await pilot.pause()
+        assert keys_screen(pilot).is_current, "a branch is no key"
+        await ask(pilot, "D")
+        await wait_for_text(pilot, "stored value")
+        assert "misc." not in "\n".join(pilot.app.screen._lines)  # type: ignore[attr-defined]
+        await pilot.press("y")
+        await wait_for_toast(pilot, "committed")
+
+    browse(filled, body)
+    assert {key for key in VALUES if key.startswith(("misc.", "audio.", "net.", "ui."))} == stored(filled)
+
+
+def test_a_change_after_the_question_is_not_destroyed(filled: Path, writer: Writer) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await allow_writing(pilot)
+        await go_to(pilot, "audio.volume")
+        await ask(pilot, "d")
+        writer.set("audio.volume", 31)
+        await pilot.press("y")
+        await wait_for_toast(pilot, '"audio.volume" changed since')
+
+    browse(filled, body)
+    with kept.open(filled) as store:
+        assert store["audio.volume"] == 31
+
+
+def test_the_question_is_about_the_key_under_the_cursor_when_keys_come_before_it(filled: Path, writer: Writer) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await allow_writing(pilot)
+        await go_to(pilot, "misc.note")
+        for number in range(8):
+            writer.set(f"aa.{number:02}", number)
+            await ask(pilot, "d")
+            await wait_for_text(pilot, "misc.note  ")
+            assert pilot.app.screen._lines == ['misc.note  "not declared"']  # type: ignore[attr-defined]
+            await pilot.press("n")
+            await wait_for(pilot, lambda: keys_screen(pilot).is_current, "the list")
+        await wait_for(pilot, lambda: "aa.07" in listed(pilot), "the last key")
+
+    browse(filled, body)
+
+
+def test_a_locked_key_is_refused_with_kepts_sentence_and_nothing_is_removed(filled: Path, tmp_path: Path) -> None:
+    managed = write_file(tmp_path / "managed.json", {"audio.volume": 10}, ["audio.volume"])
+
+    async def body(pilot: Pilot[int]) -> None:
+        await allow_writing(pilot)
+        await ask(pilot, "D")
+        await pilot.press("y")
+        await wait_for_toast(pilot, "lock")
+        assert any("audio.volume" in toast for toast in toasts(pilot))
+
+    browse(filled, body, layers=Layers(str(managed), has_standard=False))
+    assert stored(filled) == set(VALUES)
+
+
+def test_where_nothing_is_stored_there_is_nothing_to_remove(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await allow_writing(pilot)
+        await go_to(pilot, "audio.muted")
+        await pilot.press("d")
+        await wait_for_toast(pilot, "nothing is stored here")
+        pilot.app.clear_notifications()
+        await search(pilot, "no such key")
+        await pilot.press("D")
+        await wait_for_toast(pilot, "nothing is stored here")
+
+    browse(filled, body)
+
+
+def test_a_secret_is_covered_in_the_question(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await allow_writing(pilot)
+        await go_to(pilot, "net.token")
+        await ask(pilot, "d")
+        await wait_for_text(pilot, "net.token  (secret)")
+        assert "hunter" not in screen_text(pilot)
+        await pilot.press("n")
+        await wait_for(pilot, lambda: keys_screen(pilot).is_current, "the list")
+        await ask(pilot, "D")
+        await wait_for_text(pilot, "stored values")
+        assert "hunter" not in screen_text(pilot)
+
+    browse(filled, body, size=(100, 60))
+
+
+def test_the_page_of_a_key_asks_too(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await allow_writing(pilot)
+        await go_to(pilot, "ui.font")
+        await pilot.press("enter")
+        await wait_for_screen(pilot, KeyPage)
+        await ask(pilot, "d")
+        await pilot.press("y")
+        await wait_for_text(pilot, "> declared")
+
+    browse(filled, body)
+    assert "ui.font" not in stored(filled)
