@@ -78,7 +78,7 @@ async def wait_for_screen(pilot: Pilot[int], kind: type[S]) -> S:
 
 async def wait_for_toast(pilot: Pilot[int], text: str) -> None:
     """Waits until a notification has a text."""
-    await wait_for(pilot, lambda: any(text in toast for toast in toasts(pilot)), f"the notification {text!r}")
+    await wait_for(pilot, lambda: any(text.casefold() in toast.casefold() for toast in toasts(pilot)), f"the notification {text!r}")
 
 
 def toasts(pilot: Pilot[int]) -> list[str]:

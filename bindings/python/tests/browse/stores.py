@@ -68,7 +68,7 @@ def fill(location: Path) -> None:
 def write_file(path: Path, values: dict[str, Any], locked: list[str] | None = None) -> Path:
     """Replaces a file of the administrator as tools do, so that no reader sees half of it."""
     new = path.with_name(f"{path.name}.new")
-    new.write_text(json.dumps({"values": values, "locked": locked or []}))
+    new.write_text(json.dumps({"values": values, **({"locked": locked} if locked else {})}))
     new.replace(path)
     return path
 
@@ -96,6 +96,10 @@ class Writer:
 
     def set(self, key: str, value: Any) -> None:
         self.run(f"settings[{key!r}] = {value!r}")
+
+    def flush(self) -> None:
+        """Writes what is before and what comes after to the history as two changes."""
+        self.run("settings.flush()")
 
     def reset(self, key: str) -> None:
         self.run(f"settings.reset({key!r})")

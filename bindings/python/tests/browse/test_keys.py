@@ -214,7 +214,7 @@ def test_a_store_that_is_removed_or_replaced_is_reported_and_opened_again(filled
         await wait_for_toast(pilot, "does not exist")
         with kept.open(filled) as store:
             store["after"] = 1
-            await wait_for_text(pilot, "was replaced by another folder")
+            await wait_for_text(pilot, "was replaced by")
             await pilot.press("ctrl+r")
             await wait_for_text(pilot, "after")
             await wait_for(pilot, lambda: listed(pilot) == ["after"], "the keys of the new store")

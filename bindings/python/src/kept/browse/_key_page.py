@@ -91,8 +91,8 @@ class KeyPage(Actions, Screen[None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        self.run_worker(self._show(), group="show", exclusive=True)
-        self.run_worker(self._follow(), group="follow")
+        self.run_worker(self._show, group="show", exclusive=True)
+        self.run_worker(self._follow, group="follow")
 
     async def _follow(self) -> None:
         """Shows each change of the key, as an observer receives it."""
@@ -101,7 +101,7 @@ class KeyPage(Actions, Screen[None]):
                 async for change in changes:
                     self._log.appendleft(_line_of(change))
                     self.query_one("#log", Static).update("\n".join(self._log))
-                    self.run_worker(self._show(), group="show", exclusive=True)
+                    self.run_worker(self._show, group="show", exclusive=True)
         except kept.KeptError as error:
             self._browser.tell(str(error), "error")
 
@@ -173,7 +173,7 @@ class KeyPage(Actions, Screen[None]):
     def edits_changed(self) -> None:
         """Draws everything again."""
         if self.is_mounted:
-            self.run_worker(self._show(), group="show", exclusive=True)
+            self.run_worker(self._show, group="show", exclusive=True)
 
     def mode_changed(self) -> None:
         """Draws whether writing is allowed."""

@@ -7,6 +7,7 @@ import gc
 import time
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from textual.binding import Binding
 from textual.screen import Screen
 from textual.widgets import Footer, Input, Static
@@ -95,8 +96,8 @@ class KeysScreen(Actions, Screen[None]):
     def on_mount(self) -> None:
         self._rows.focus()
         self._show_title()
-        self.run_worker(self._load(), group="load", exclusive=True)
-        self.run_worker(self._follow(), group="follow")
+        self.run_worker(self._load, group="load", exclusive=True)
+        self.run_worker(self._follow, group="follow")
         self.set_interval(1, self._check)
         self.set_interval(30, self._draw)  # for the times since the changes
 
@@ -134,7 +135,7 @@ class KeysScreen(Actions, Screen[None]):
                 async for notice in changes:
                     # Keys may be locked or unlocked, of which no change tells if their values stay the same.
                     if not notice.changes or notice.origin is kept.Origin.LAYER:
-                        self.run_worker(self._load(), group="load", exclusive=True)
+                        self.run_worker(self._load, group="load", exclusive=True)
                     await self.session.catalog.apply(notice)
                     self._changed()
                     self._browser.note_changes(notice)
@@ -212,6 +213,10 @@ class KeysScreen(Actions, Screen[None]):
             parts.append(f"{count_text(len(self.session.pending), 'pending change')}: press a")
         mode = self._browser.mode_text
         width = self.size.width or 80
+        # A long path is cut at its beginning, so that the rest is shown.
+        room = width - len(mode) - 2 - cell_len("  ·  ".join(["", *parts[1:]]))
+        if len(parts[0]) > room:
+            parts[0] = f"…{parts[0][len(parts[0]) - max(0, room - 1) :]}"
         text = fitted(" " + one_line("  ·  ".join(parts)), width - len(mode) - 1)
         self.query_one("#title", Static).update(f"{text}{mode} ")
         self.query_one("#columns", Static).update(self._columns(width))

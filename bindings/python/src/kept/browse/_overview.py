@@ -70,7 +70,7 @@ class Overview(Screen[None]):
 
     def action_refresh(self) -> None:
         """Looks for stores, and examines them."""
-        self.run_worker(self._read(), exclusive=True)
+        self.run_worker(self._read, exclusive=True)
 
     async def _read(self) -> None:
         self._places = await asyncio.to_thread(all_stores)

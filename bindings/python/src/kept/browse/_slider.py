@@ -53,7 +53,7 @@ class Slider(Widget, can_focus=True):
         most = int((self._maximum - self._minimum) / self._step)
         self._number = self._minimum + self._step * max(0, min(most, steps))
         self.refresh()
-        self.post_message(self.Moved(f"{self._number:f}"))
+        self.post_message(self.Moved(_text(self._number)))
 
     def action_step(self, steps: int) -> None:
         self._move_to(self._number + self._step * steps)
@@ -67,11 +67,16 @@ class Slider(Widget, can_focus=True):
     @property
     def _track(self) -> range:
         """The columns of the bar, between the bounds."""
-        start = len(f"{self._minimum:f}") + 2
-        return range(start, max(start + 1, self.size.width - len(f"{self._maximum:f}") - 2))
+        start = len(_text(self._minimum)) + 2
+        return range(start, max(start + 1, self.size.width - len(_text(self._maximum)) - 2))
 
     def render(self) -> str:
         length = len(self._track)
         place = int((self._number - self._minimum) / (self._maximum - self._minimum) * (length - 1))
         bar = "=" * place + "O" + "-" * (length - 1 - place)
-        return f"{self._minimum:f} \\[{bar}] {self._maximum:f}"
+        return f"{_text(self._minimum)} \\[{bar}] {_text(self._maximum)}"
+
+
+def _text(number: Decimal) -> str:
+    """A number as JSON, where one with so many digits is a double."""
+    return f"{number:f}" if abs(number) < 1 << 64 else str(float(number))

@@ -1,0 +1,293 @@
+"""The page of one key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import OptionList
+
+import kept
+from browse.screens import (
+    allow_writing,
+    browse,
+    go_to,
+    keys_screen,
+    screen_lines,
+    screen_text,
+    text_of,
+    toasts,
+    wait_for,
+    wait_for_screen,
+    wait_for_text,
+    wait_for_toast,
+    wait_until_gone,
+)
+from browse.stores import SECRET_TEXT, VALUES, Writer, write_file
+from kept.browse._key_page import KeyPage
+from kept.browse._session import Layers
+
+
+async def open_page(pilot: Pilot[int], key: str) -> KeyPage:
+    keys_screen(pilot).open_key(key)
+    page = await wait_for_screen(pilot, KeyPage)
+    await wait_for(pilot, lambda: text_of(pilot, "#title"), "the page")
+    return page
+
+
+def test_it_shows_value_reason_and_the_ladder_of_layers(filled: Path, tmp_path: Path) -> None:
+    system = write_file(tmp_path / "system.json", {"audio.volume": 20})
+
+    async def body(pilot: Pilot[int]) -> None:
+        await open_page(pilot, "audio.volume")
+        await wait_for_text(pilot, "> user")
+        assert text_of(pilot, "#value") == "30"
+        ladder = [line.split() for line in text_of(pilot, "#ladder").split("\n")]
+        assert [line[:3] for line in ladder] == [
+            [">", "user", "wins"], ["system", "hidden", "20"], ["registered", "silent"], ["declared", "hidden", "50"],
+        ]  # fmt: skip
+        assert str(system) in text_of(pilot, "#ladder"), "the file that has the value"
+
+    browse(filled, body, layers=Layers(system=str(system), has_standard=False))
+
+
+def test_it_shows_the_declaration(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await open_page(pilot, "audio.volume")
+        await pilot.press("2")
+        await wait_for_text(pilot, "For every speaker.")
+        lines = [line.split(maxsplit=1) for line in text_of(pilot, "#declared").split("\n")]
+        assert lines[:4] == [
+            ["summary", "How loud it is"], ["description", "For every speaker."], ["type", "integer"], ["default", "50"],
+        ]  # fmt: skip
+        assert ["maximum", "100"] in lines and ["minimum", "0"] in lines
+
+    async def undeclared(pilot: Pilot[int]) -> None:
+        await open_page(pilot, "misc.note")
+        await pilot.press("2")
+        await wait_for_text(pilot, "The key is not declared")
+
+    browse(filled, body)
+    browse(filled, undeclared)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("net.certificate", "0x00ff1c"),
+        ("net.since", "2026-11-20T23:44:01Z"),
+        ("ui.font", "Mono"),
+        ("ui.window", '{\n  "width": 800\n}'),
+        ("misc.wide", "設定の値"),
+        ("ui.title", "(absent)"),
+        ("absent.key", "(absent)"),
+        ("..", "(absent)"),
+    ],
+)
+def test_a_value_of_every_type_is_shown(filled: Path, key: str, value: str) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await open_page(pilot, key)
+        await wait_for(pilot, lambda: text_of(pilot, "#value") == value, repr(value))
+
+    browse(filled, body)
+
+
+@pytest.mark.parametrize("key", ["x" * 2000, "a\0b", "\ud800"])
+def test_a_key_that_cannot_be_one_is_refused_with_a_sentence(filled: Path, key: str) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await wait_for_screen(pilot, KeyPage)
+        await wait_for_text(pilot, "(a key ")
+        await pilot.press("e", "w", "e", "d", "u", "r", "1", "2", "3", "4", "q")
+        await wait_for(pilot, lambda: keys_screen(pilot).is_current, "the list")
+
+    browse(filled, body, key=key)
+
+
+# --- what others do
+
+
+def test_a_change_by_another_process_is_shown_on_every_part(filled: Path, writer: Writer) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await open_page(pilot, "audio.volume")
+        await pilot.press("4")
+        await wait_for_text(pilot, "appear here as they happen")
+        writer.set("audio.volume", 71)
+        await wait_for_text(pilot, "30 -> 71")
+        assert "the writer" in text_of(pilot, "#log") and "other" in text_of(pilot, "#log").lower()
+        await wait_for(pilot, lambda: text_of(pilot, "#value") == "71", "the value")
+        assert "71" in text_of(pilot, "#ladder")
+        writer.reset("audio.volume")
+        await wait_for(pilot, lambda: text_of(pilot, "#log").split("\n")[0].endswith("71 -> (absent)")
+                       or text_of(pilot, "#log").split("\n")[0].endswith("71 -> 50"), "the newest first")  # fmt: skip
+        await wait_for(pilot, lambda: text_of(pilot, "#value") == "50", "the default")
+        await pilot.press("3")
+        await wait_for_text(pilot, "71")
+
+    browse(filled, body)
+
+
+def test_a_key_that_vanishes_leaves_its_page_and_comes_again(filled: Path, writer: Writer) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await open_page(pilot, "misc.note")
+        await wait_for(pilot, lambda: text_of(pilot, "#value") == "not declared", "the value")
+        writer.reset("misc.note")
+        await wait_for(pilot, lambda: text_of(pilot, "#value") == "(absent)", "that it is absent")
+        await allow_writing(pilot)
+        await pilot.press("d")
+        await wait_for_toast(pilot, "nothing is stored here")
+        writer.set("misc.note", "again")
+        await wait_for(pilot, lambda: text_of(pilot, "#value") == "again", "the new value")
+
+    browse(filled, body)
+
+
+def test_a_lock_is_shown_when_it_is_written_and_forbids_editing(filled: Path, tmp_path: Path) -> None:
+    managed = write_file(tmp_path / "managed.json", {})
+
+    async def body(pilot: Pilot[int]) -> None:
+        await open_page(pilot, "audio.volume")
+        write_file(managed, {"audio.volume": 11}, ["audio.volume"])
+        await wait_for(pilot, lambda: "LOCKED" in text_of(pilot, "#title"), "the lock")
+        await wait_for(pilot, lambda: text_of(pilot, "#value") == "11", "the prescribed value")
+        assert str(managed) in text_of(pilot, "#ladder")
+        await allow_writing(pilot)
+        await pilot.press("e")
+        await wait_for_toast(pilot, f'"audio.volume" is locked by {managed} and cannot be changed here')
+        assert isinstance(pilot.app.screen, KeyPage)
+
+    browse(filled, body, layers=Layers(str(managed), has_standard=False))
+
+
+def test_a_value_that_does_not_fit_is_marked_with_the_reason(filled: Path, writer: Writer) -> None:
+    writer.set("misc.number", "text")
+    writer.declare({"misc.number": {"type": "integer", "default": 7}})
+
+    async def body(pilot: Pilot[int]) -> None:
+        await open_page(pilot, "misc.number")
+        await wait_for(pilot, lambda: text_of(pilot, "#value") == "7", "the default")
+        line = next(line for line in text_of(pilot, "#ladder").split("\n") if " user " in line)
+        assert line.startswith("!") and "skipped" in line and "integer" in line
+
+    browse(filled, body)
+
+
+# --- history
+
+
+def test_the_history_is_undone(filled: Path, writer: Writer) -> None:
+    for value in (40, 45):
+        writer.set("audio.volume", value)
+        writer.flush()
+
+    async def body(pilot: Pilot[int]) -> None:
+        await open_page(pilot, "audio.volume")
+        await pilot.press("3")
+        await wait_for_text(pilot, "40 -> 45")
+        past = pilot.app.screen.query_one("#past", OptionList)
+        assert past.option_count == 3 and "the writer" in screen_text(pilot)
+        past.highlighted = 0
+        await pilot.press("u")
+        await wait_for_toast(pilot, "press w")
+        await allow_writing(pilot)
+        await pilot.press("u")
+        await wait_for_toast(pilot, "Undid revision")
+        await wait_for(pilot, lambda: text_of(pilot, "#value") == "40", "the value before")
+        await wait_for(pilot, lambda: past.option_count == 4, "the undoing in the history")
+        assert "kept browse" in screen_text(pilot)
+
+    browse(filled, body)
+    with kept.open(filled) as store:
+        assert store["audio.volume"] == 40
+
+
+def test_an_undoing_that_another_change_forbids_is_refused(filled: Path, writer: Writer) -> None:
+    for value in (40, 45):
+        writer.set("audio.volume", value)
+        writer.flush()
+
+    async def body(pilot: Pilot[int]) -> None:
+        await open_page(pilot, "audio.volume")
+        await allow_writing(pilot)
+        await pilot.press("3")
+        await wait_for_text(pilot, "30 -> 40")
+        pilot.app.screen.query_one("#past", OptionList).highlighted = 1
+        await pilot.press("u")
+        await wait_for(pilot, lambda: toasts(pilot), "the refusal")
+        assert "revision" in toasts(pilot)[0] and text_of(pilot, "#value") == "45"
+
+    browse(filled, body)
+
+
+def test_the_cursor_of_the_history_stays_on_its_change(filled: Path, writer: Writer) -> None:
+    writer.set("audio.volume", 40)
+
+    async def body(pilot: Pilot[int]) -> None:
+        await open_page(pilot, "audio.volume")
+        await pilot.press("3")
+        await wait_for_text(pilot, "30 -> 40")
+        past = pilot.app.screen.query_one("#past", OptionList)
+        past.highlighted = 0
+        for count, value in enumerate((41, 42), 3):
+            writer.set("audio.volume", value)
+            await wait_for(pilot, lambda n=count: past.option_count == n, "the newer change")  # type: ignore[misc]
+            assert past.highlighted is not None
+            assert "30 -> 40" in str(past.get_option_at_index(past.highlighted).prompt)
+
+    browse(filled, body)
+
+
+def test_a_key_without_a_past_says_so(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await open_page(pilot, "audio.muted")
+        await pilot.press("3")
+        await wait_for_text(pilot, "No change is known.")
+        await allow_writing(pilot)
+        await pilot.press("u")
+        await wait_for_toast(pilot, "committed nothing here")
+
+    browse(filled, body)
+
+
+# --- secrets
+
+
+def test_a_secret_is_covered_until_it_is_revealed(filled: Path, writer: Writer) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await open_page(pilot, "net.token")
+        await wait_for_text(pilot, "(secret)  r reveals it")
+        assert "SECRET" in screen_lines(pilot)[0]
+        writer.set("net.token", f"{SECRET_TEXT}2")
+        for tab in "1234":
+            await pilot.press(tab)
+            await pilot.pause()
+            assert "hunter" not in screen_text(pilot)
+        await wait_for(pilot, lambda: "(secret)" in text_of(pilot, "#log"), "the covered change")
+        await pilot.press("r")
+        await wait_for(pilot, lambda: text_of(pilot, "#value") == f"{SECRET_TEXT}2", "the value")
+        await pilot.press("r")
+        await wait_until_gone(pilot, "hunter")
+        await pilot.press("r")
+        await wait_for_text(pilot, "hunter")
+        await pilot.press("q")
+        await wait_for(pilot, lambda: keys_screen(pilot).is_current, "the list")
+        assert "hunter" not in screen_text(pilot)
+        await open_page(pilot, "net.token")
+        await wait_for_text(pilot, "r reveals it")
+
+    browse(filled, body)
+
+
+def test_the_default_of_a_secret_is_covered(filled: Path, writer: Writer) -> None:
+    writer.declare({"net.pin": {"type": "string", "secret": True, "default": "hunter-default", "enum": ["hunter-default"]}})
+
+    async def body(pilot: Pilot[int]) -> None:
+        await open_page(pilot, "net.pin")
+        for tab in "1234":
+            await pilot.press(tab)
+            await pilot.pause()
+            assert "hunter" not in screen_text(pilot)
+        await pilot.press("2")
+        await wait_for_text(pilot, "(secret)")
+
+    browse(filled, body)
