@@ -1,5 +1,6 @@
 """`kept browse`: a full-screen browser of settings for the terminal. docs/browse.md is its guide.
 
-Start it with `python -m kept.browse [STORE]`. It needs Textual: `pip install 'kept[browse]'`. It is a program and not
+Start it with `python -m kept.browse [STORE]`. It needs Textual, which the package
+has as its extra `browse`. It is a program and not
 part of the interface: it uses `import kept` as any other program does, and nothing that begins with an underscore.
 """

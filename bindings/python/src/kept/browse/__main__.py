@@ -56,10 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.error("--no-layers goes with none of --managed, --system and --env-prefix")
     if chosen.store and chosen.named:
         options.error("give the store once: as a word or with --store")
-    try:
-        import textual  # noqa: F401
-    except ImportError:
-        return _failed("it needs Textual 8, a Python package that is not installed; pip install 'kept[browse]'")
+    if (found := _textual()) is None or not found.startswith("8."):
+        has = "is not installed" if found is None else f"has version {found} here"
+        return _failed(f"it needs Textual 8, a Python package that {has}; pip install 'textual>=8,<9'")
     if not chosen.screenshot and not (sys.stdin.isatty() and sys.stderr.isatty()):
         return _failed("it needs a terminal; kept list prints settings for programs and files")
     if not chosen.screenshot and os.environ.get("TERM") == "dumb":
@@ -96,6 +95,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if status is None:
         return 1  # by a mistake in this program; the traceback is on the terminal
     return _failed(browser.failure) if browser.failure and status == UNAVAILABLE else status
+
+
+def _textual() -> str | None:
+    """The version of Textual; None if there is none. Debian 12 has one that is too old."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("textual")
+    except PackageNotFoundError:
+        return None
 
 
 def _failed(sentence: str) -> int:

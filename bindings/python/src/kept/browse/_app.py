@@ -85,13 +85,13 @@ class Browser(App[int]):
 
         try:
             session = await asyncio.to_thread(Session.begin, location, self._layers)
+            screen = KeysScreen(session, self._query)
         except (kept.KeptError, NoStore, OSError, ValueError) as error:
             self.failure = str(error)
             self.tell(self.failure, "error")
             return False
         while len(self.screen_stack) > 1 and not _is_overview(self.screen):
             self.pop_screen()
-        screen = KeysScreen(session, self._query)
         self._query = ""
         await self.push_screen(screen)
         if key := self._key:

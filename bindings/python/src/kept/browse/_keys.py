@@ -342,13 +342,10 @@ class KeysScreen(Actions, Screen[None]):
 
 def _cells(width: int, name: str, value: str, kind: str, layer: str, past: str, tag: str) -> str:
     """One line of the list. A narrow terminal has no column for who changed a key: the details have it."""
-    fixed = 8 + 9 + 8 + (13 if width >= 100 else 0)
-    rest = max(20, width - fixed - 3)
+    columns = [(kind, 8), (layer, 11), (past, 8), (tag, 12)][: 4 if width >= 100 else 3]
+    rest = max(20, width - sum(size + 1 for _, size in columns) - 1)
     first = max(12, rest * 55 // 100)
-    cells = [fitted(name, first), fitted(value, rest - first), fitted(kind, 8), fitted(layer, 9), fitted(past, 8)]
-    if width >= 100:
-        cells.append(fitted(tag, 12))
-    return " ".join(cells)
+    return " ".join(fitted(text, size) for text, size in [(name, first), (value, rest - first), *columns])
 
 
 def _details(row: Row | None) -> str:
