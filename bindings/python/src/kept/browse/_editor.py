@@ -7,7 +7,7 @@ from decimal import ROUND_CEILING, Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Input, OptionList, Static, Switch, TextArea
 
@@ -53,6 +53,8 @@ class Editor(ModalScreen[tuple[Edit, bool] | None]):
     Editor TextArea { height: 8; border: solid $primary; }
     Editor Input { border: solid $primary; height: 3; }
     Editor OptionList { height: auto; max-height: 8; border: solid $primary; }
+    Editor #switch { height: 3; }
+    Editor #state { width: 1fr; padding: 1; }
     Editor #problems { height: auto; min-height: 1; max-height: 7; }
     Editor #problem { color: $text-error; height: auto; }
     """
@@ -91,7 +93,8 @@ class Editor(ModalScreen[tuple[Edit, bool] | None]):
         text = text_of(self._kind, self._value)
         match self._kind:
             case "boolean":
-                return [Switch(self._value is True, id="editor")]
+                switch = Switch(self._value is True, id="editor")
+                return [Horizontal(switch, Static(id="state", markup=False), id="switch")]
             case "choice":
                 return [OptionList(*map(value_text, self._choices), id="editor", markup=False)]
             case "integer" | "number":
@@ -140,6 +143,7 @@ class Editor(ModalScreen[tuple[Edit, bool] | None]):
         if isinstance(editor, OptionList) and self._value in self._choices:
             editor.highlighted = self._choices.index(self._value)
         self._show_number(text_of(self._kind, self._value))
+        self._show_state()
 
     # --- what is written
 
@@ -203,6 +207,12 @@ class Editor(ModalScreen[tuple[Edit, bool] | None]):
 
     def on_switch_changed(self) -> None:
         self._check()
+        self._show_state()
+
+    def _show_state(self) -> None:
+        """Says beside a switch how it stands, for those who see no colors."""
+        for switch in self.query("#editor").results(Switch):
+            self.query_one("#state", Static).update("true" if switch.value else "false")
 
     def on_option_list_option_highlighted(self) -> None:
         self._check()

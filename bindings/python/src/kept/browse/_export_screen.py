@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.screen import Screen
-from textual.widgets import Checkbox, Footer, Input, Static
+from textual.widgets import Footer, Input, Static
 
 from ._ask import Ask
+from ._check import Check
 from ._text import one_line
 from ._work import Work
 
@@ -30,7 +31,7 @@ class ExportScreen(Screen[None]):
     CSS = """
     ExportScreen > #title { height: 1; background: $primary; color: $text; text-style: bold; padding: 0 1; }
     ExportScreen Horizontal { height: 3; }
-    ExportScreen Checkbox { width: auto; border: none; height: 1; margin: 1 1 0 0; }
+    ExportScreen Check { width: auto; border: none; height: 1; margin: 1 1 0 0; }
     ExportScreen > #report { height: 1fr; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -47,9 +48,9 @@ class ExportScreen(Screen[None]):
         yield Static(f"Export {one_line(self._session.location)}", id="title", markup=False)
         yield Input(placeholder="the path of the file to write", id="path")
         with Horizontal():
-            yield Checkbox("declarations too", True, id="declarations")
-            yield Checkbox("values of secrets", id="secrets")
-            yield Checkbox("a backup, not JSON", id="backup")
+            yield Check("declarations too", True, id="declarations")
+            yield Check("values of secrets", id="secrets")
+            yield Check("a backup, not JSON", id="backup")
         yield Static(
             "JSON is for reading and importing. A backup has everything, also secrets and revisions.",
             id="report", markup=False,
@@ -78,7 +79,7 @@ class ExportScreen(Screen[None]):
             self._write(path)
 
     def _write(self, path: Path) -> None:
-        chosen = {name: self.query_one(f"#{name}", Checkbox).value for name in ("declarations", "secrets", "backup")}
+        chosen = {name: self.query_one(f"#{name}", Check).value for name in ("declarations", "secrets", "backup")}
 
         def call(progress: Callable[[int, int], object]) -> str:
             settings = self._session.settings

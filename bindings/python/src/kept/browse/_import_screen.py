@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from textual.binding import Binding
 from textual.containers import Horizontal, VerticalScroll
 from textual.screen import Screen
-from textual.widgets import Checkbox, Footer, Input, Select, Static
+from textual.widgets import Footer, Input, Select, Static
 
 import kept
 
+from ._check import Check
 from ._text import SECRET, count_text, one_line, value_text
 from ._work import Work
 
@@ -38,7 +39,7 @@ class ImportScreen(Screen[None]):
     ImportScreen Horizontal { height: 3; }
     ImportScreen #path { width: 1fr; }
     ImportScreen Select { width: 26; }
-    ImportScreen Checkbox { width: auto; border: none; height: 1; margin: 1 1 0 0; }
+    ImportScreen Check { width: auto; border: none; height: 1; margin: 1 1 0 0; }
     ImportScreen > VerticalScroll { height: 1fr; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -60,8 +61,8 @@ class ImportScreen(Screen[None]):
             yield Input(placeholder="the path of a file; Enter shows what it would change", id="path")
             yield Select([(name, name) for name in FORMATS], prompt="format by name", id="format")
         with Horizontal():
-            yield Checkbox("declarations too", id="declarations")
-            yield Checkbox("remove keys that it does not have", id="replace")
+            yield Check("declarations too", id="declarations")
+            yield Check("remove keys that it does not have", id="replace")
         with VerticalScroll():
             yield Static("Nothing is changed by a dry run.", id="report", markup=False)
         yield Footer()
@@ -75,7 +76,7 @@ class ImportScreen(Screen[None]):
         path = str(Path(self.query_one("#path", Input).value.strip()).expanduser())
         chosen = self.query_one("#format", Select).value
         format = chosen if isinstance(chosen, str) else format_of(path)
-        flags = [self.query_one(name, Checkbox).value for name in ("#declarations", "#replace")]
+        flags = [self.query_one(name, Check).value for name in ("#declarations", "#replace")]
         return path, format, flags[0], flags[1]
 
     def on_input_submitted(self) -> None:
