@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import kept
 
+from ._places import path_of
 from ._session import Layers, open_store
 from ._text import one_line
 
@@ -48,7 +48,7 @@ class Comparison:
 
 def open_other(location: str) -> kept.Store:
     """Opens what a store is compared with: a store, a backup, or an export. The last two are read into memory."""
-    path = Path(location).expanduser()
+    path = path_of(location)
     if not path.is_file():
         return open_store(str(path) if "/" in location else location, Layers(has_standard=False))
     with open(path, "rb") as file:

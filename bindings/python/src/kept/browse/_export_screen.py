@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.binding import Binding
@@ -12,11 +11,13 @@ from textual.widgets import Footer, Input, Static
 
 from ._ask import Ask
 from ._check import Check
+from ._places import path_of
 from ._text import one_line
 from ._work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
@@ -66,11 +67,11 @@ class ExportScreen(Screen[None]):
 
     def action_export(self) -> None:
         """Writes the file; asks with another key if there is one already."""
-        text = self.query_one("#path", Input).value.strip()
-        if not text:
+        text = self.query_one("#path", Input).value
+        if not text.strip():
             self._browser.tell("give the path of the file to write", "warning")
             return
-        path = Path(text).expanduser()
+        path = path_of(text)
         if path.exists():
             self._browser.push_screen(
                 Ask(f"Replace {one_line(str(path))}?", []), lambda yes: self._write(path) if yes else None

@@ -13,6 +13,7 @@ from textual.widgets import Footer, Input, Select, Static
 import kept
 
 from ._check import Check
+from ._places import path_of
 from ._text import SECRET, count_text, one_line, value_text
 from ._work import Work
 
@@ -73,7 +74,7 @@ class ImportScreen(Screen[None]):
 
     @property
     def _chosen(self) -> tuple[str, str, bool, bool]:
-        path = str(Path(self.query_one("#path", Input).value.strip()).expanduser())
+        path = str(path_of(self.query_one("#path", Input).value))
         chosen = self.query_one("#format", Select).value
         format = chosen if isinstance(chosen, str) else format_of(path)
         flags = [self.query_one(name, Check).value for name in ("#declarations", "#replace")]
@@ -140,7 +141,7 @@ def format_of(path: str) -> str:
     try:
         with open(path, "rb") as file:
             head = file.read(200)
-    except OSError:
+    except (OSError, ValueError):
         return "kept"  # the import says what is wrong
     return "kept" if b'"kept"' in head else "json"
 

@@ -58,6 +58,15 @@ def location_of(path: str) -> str:
     return path
 
 
+def path_of(text: str) -> Path:
+    """The path that a person has written, which may begin with `~`."""
+    path = Path(text.strip())
+    try:
+        return path.expanduser()
+    except RuntimeError:  # there is no such user
+        return path
+
+
 def all_stores(system: Path = SYSTEM) -> list[Place]:
     """The stores of the user, and the identifiers for which the administrator has files, by name."""
     managed = {name for name in _names(system) if is_identifier(name)}
