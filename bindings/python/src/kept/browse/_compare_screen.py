@@ -83,12 +83,11 @@ class CompareScreen(Screen[None]):
             return
         shown = comparison.keys if self._shows_all else comparison.differences
         self.query_one("#rows", RowList).show([difference.key for difference in shown])
-        parts = [
-            f"Compare {one_line(self._session.location)}", count_text(len(comparison.differences), "difference"),
-            f"{count_text(len(comparison.keys), 'key')} compared",
-        ]  # fmt: skip
+        differences = count_text(len(comparison.differences), "difference")
+        parts = [f"Compare: {differences}", f"{count_text(len(comparison.keys), 'key')} compared"]
         if comparison.secrets:
             parts.append(f"{count_text(comparison.secrets, 'secret')} left out")
+        parts.append(one_line(self._session.location))
         self.query_one("#title", Static).update("  ·  ".join(parts))
         other = one_line(self.query_one("#other", Input).value)
         self.query_one("#columns", Static).update(
