@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import work
 from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.screen import Screen
@@ -91,8 +92,8 @@ class KeyPage(Actions, Screen[None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        self.run_worker(self._show, group="show", exclusive=True)
-        self.run_worker(self._follow, group="follow")
+        self._show()
+        self.run_worker(self._follow(), group="follow")
 
     async def _follow(self) -> None:
         """Shows each change of the key, as an observer receives it."""
@@ -101,12 +102,13 @@ class KeyPage(Actions, Screen[None]):
                 async for change in changes:
                     self._log.appendleft(_line_of(change))
                     self.query_one("#log", Static).update("\n".join(self._log))
-                    self.run_worker(self._show, group="show", exclusive=True)
+                    self._show()
         except kept.KeptError as error:
             self._browser.tell(str(error), "error")
 
     # --- drawing
 
+    @work(group="show", exclusive=True)
     async def _show(self) -> None:
         try:
             found = self.session.settings.explain(self._key)
@@ -173,7 +175,7 @@ class KeyPage(Actions, Screen[None]):
     def edits_changed(self) -> None:
         """Draws everything again."""
         if self.is_mounted:
-            self.run_worker(self._show, group="show", exclusive=True)
+            self._show()
 
     def mode_changed(self) -> None:
         """Draws whether writing is allowed."""

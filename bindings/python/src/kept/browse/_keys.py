@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
+from textual import work
 from textual.binding import Binding
 from textual.screen import Screen
 from textual.widgets import Footer, Input, Static
@@ -96,8 +97,8 @@ class KeysScreen(Actions, Screen[None]):
     def on_mount(self) -> None:
         self._rows.focus()
         self._show_title()
-        self.run_worker(self._load, group="load", exclusive=True)
-        self.run_worker(self._follow, group="follow")
+        self._load()
+        self.run_worker(self._follow(), group="follow")
         self.set_interval(1, self._check)
         self.set_interval(30, self._draw)  # for the times since the changes
 
@@ -111,6 +112,7 @@ class KeysScreen(Actions, Screen[None]):
 
     # --- reading
 
+    @work(group="load", exclusive=True)
     async def _load(self) -> None:
         catalog = self.session.catalog
         selected = 0.0
@@ -135,7 +137,7 @@ class KeysScreen(Actions, Screen[None]):
                 async for notice in changes:
                     # Keys may be locked or unlocked, of which no change tells if their values stay the same.
                     if not notice.changes or notice.origin is kept.Origin.LAYER:
-                        self.run_worker(self._load, group="load", exclusive=True)
+                        self._load()
                     await self.session.catalog.apply(notice)
                     self._changed()
                     self._browser.note_changes(notice)

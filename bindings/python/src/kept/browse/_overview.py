@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.text import Text
+from textual import work
 from textual.binding import Binding
 from textual.screen import Screen
 from textual.widgets import DataTable, Footer, Static
@@ -70,8 +71,9 @@ class Overview(Screen[None]):
 
     def action_refresh(self) -> None:
         """Looks for stores, and examines them."""
-        self.run_worker(self._read, exclusive=True)
+        self._read()
 
+    @work(exclusive=True)
     async def _read(self) -> None:
         self._places = await asyncio.to_thread(all_stores)
         self._table.clear()

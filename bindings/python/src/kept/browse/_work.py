@@ -47,7 +47,7 @@ class Work(ModalScreen["T | Exception"], Generic[T]):
 
     def on_mount(self) -> None:
         self.set_interval(0.1, self._show)
-        self.run_worker(self._run)
+        self.run_worker(self._run())
 
     async def _run(self) -> None:
         result: T | Exception
