@@ -50,6 +50,12 @@ class Terminal(LinuxDriver):
     def _end(self, number: int) -> None:
         self._loop.call_soon_threadsafe(self._app.exit, 128 + number)
 
+    def _sigcont_application(self, *_: object) -> None:
+        # Textual would begin a second thread for keys after a SIGSTOP alone, and would draw only what has changed.
+        if self._must_signal_resume:
+            super()._sigcont_application()
+        self._loop.call_soon_threadsafe(self._app.refresh)
+
     def run_input_thread(self) -> None:
         """Reads keys until the program ends or the terminal is lost."""
         parser = XTermParser(self._debug)
