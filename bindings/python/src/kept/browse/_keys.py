@@ -17,7 +17,7 @@ from ._outline import Branch, Item, Leaf, outline
 from ._row_list import RowList
 from ._rows import Row
 from ._search import FILTERS, Query
-from ._text import ago, count_text, fitted, moment, one_line
+from ._text import ago, count_text, fitted, moment, one_line, title_line
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -189,15 +189,14 @@ class KeysScreen(Actions, Screen[None]):
         keys = count_text(len(catalog.keys), "key")
         if not self._query.is_empty and not self._is_tree:
             keys = f"{len(self._rows.items):,} of {keys}"
-        parts = [self.session.location, keys]
+        notes = [keys]
         if not catalog.is_complete and read is not None:
-            parts.append(f"reading, {read:,}")
+            notes.append(f"reading, {read:,}")
         if self.session.pending:
-            parts.append(f"{count_text(len(self.session.pending), 'pending change')}: press a")
-        mode = self._browser.mode_text
+            notes.append(f"{count_text(len(self.session.pending), 'pending change')}: press a")
         width = self.size.width or 80
-        text = fitted(" " + one_line("  ·  ".join(parts)), width - len(mode) - 1)
-        self.query_one("#title", Static).update(f"{text}{mode} ")
+        title = title_line(one_line(self.session.location), notes, self._browser.mode_text, width)
+        self.query_one("#title", Static).update(title)
         self.query_one("#columns", Static).update(self._columns(width))
 
     def _columns(self, width: int) -> str:
