@@ -175,7 +175,9 @@ def test_a_file_that_cannot_be_imported_is_refused_with_a_sentence(filled: Path,
     async def body(pilot: Pilot[int]) -> None:
         for path in (tmp_path / "absent.json", tmp_path, "", wrong, not_utf8, "a\0b", "/dev/null", "~nobody-x/y"):
             await try_import(pilot, path)
-            await wait_for(pilot, lambda: len(report(pilot)[0]) > 10 and "Nothing is" not in report(pilot)[0], str(path))
+            await wait_for(
+                pilot, lambda: len(report(pilot)[0]) > 10 and "Nothing is" not in report(pilot)[0], str(path)
+            )
             assert len(report(pilot)) == 1 and "A dry run" not in report(pilot)[0], path
             assert not set(screen_text(pilot)) & set("\x1b\0")
             app_of(pilot).screen.query_one("#report").update("")  # type: ignore[attr-defined]

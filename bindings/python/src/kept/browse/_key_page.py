@@ -18,7 +18,7 @@ import kept
 from ._actions import Actions
 from ._editor import one_line_each
 from ._rows import summary_of
-from ._text import SECRET, fitted, many_lines, moment, one_line, value_text
+from ._text import SECRET, fitted, many_lines, moment, one_line, title_line, value_text
 from ._values import json_text
 
 if TYPE_CHECKING:
@@ -118,9 +118,8 @@ class KeyPage(Actions, Screen[None]):
             self.query_one("#value", Static).update(one_line(f"({error})"))
             return
         states = [name for name, holds in (("LOCKED", found.locked), ("SECRET", found.secret)) if holds]
-        mode = self._browser.mode_text
-        name = fitted(f" {one_line('  '.join([self._key, *states]))}", (self.size.width or 80) - len(mode) - 1)
-        self.query_one("#title", Static).update(f"{name}{mode} ")
+        title = title_line(one_line(self._key), states, self._browser.mode_text, self.size.width or 80)
+        self.query_one("#title", Static).update(title)
         summary = self.query_one("#summary", Static)
         summary.update(summary_of(declaration))
         summary.display = bool(summary_of(declaration))

@@ -7,7 +7,6 @@ import gc
 import time
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.cells import cell_len
 from textual import work
 from textual.binding import Binding
 from textual.screen import Screen
@@ -20,7 +19,7 @@ from ._outline import Branch, Item, Leaf, outline
 from ._row_list import RowList
 from ._rows import Row
 from ._search import FILTERS, Query
-from ._text import ago, count_text, fitted, moment, one_line
+from ._text import ago, count_text, fitted, moment, one_line, title_line
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -208,19 +207,14 @@ class KeysScreen(Actions, Screen[None]):
         keys = count_text(len(catalog.keys), "key")
         if not self._query.is_empty and not self._is_tree:
             keys = f"{len(self._rows.items):,} of {keys}"
-        parts = [self.session.location, keys]
+        notes = [keys]
         if not catalog.is_complete and read is not None:
-            parts.append(f"reading, {read:,}")
+            notes.append(f"reading, {read:,}")
         if self.session.pending:
-            parts.append(f"{count_text(len(self.session.pending), 'pending change')}: press a")
-        mode = self._browser.mode_text
+            notes.append(f"{count_text(len(self.session.pending), 'pending change')}: press a")
         width = self.size.width or 80
-        # A long path is cut at its beginning, so that the rest is shown.
-        room = width - len(mode) - 2 - cell_len("  ·  ".join(["", *parts[1:]]))
-        if len(parts[0]) > room:
-            parts[0] = f"…{parts[0][len(parts[0]) - max(0, room - 1) :]}"
-        text = fitted(" " + one_line("  ·  ".join(parts)), width - len(mode) - 1)
-        self.query_one("#title", Static).update(f"{text}{mode} ")
+        title = title_line(one_line(self.session.location), notes, self._browser.mode_text, width)
+        self.query_one("#title", Static).update(title)
         self.query_one("#columns", Static).update(self._columns(width))
 
     def _columns(self, width: int) -> str:

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import select
 import signal
+import time
 from codecs import getincrementaldecoder
+from concurrent.futures import wait
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Key
 
 if TYPE_CHECKING:
     from types import FrameType
 
     from textual.app import App
+    from textual.message import Message
+    from textual.message_pump import MessagePump
 
 PATIENCE = 4
 """How long ending in order may take after a signal, in seconds. Then the system ends the program."""
+
+LONGEST_KEY = 1.0
+"""How long a key waits for the effect of the one before, in seconds."""
 
 
 class Terminal(LinuxDriver):
@@ -41,6 +50,12 @@ class Terminal(LinuxDriver):
     def _end(self, number: int) -> None:
         self._loop.call_soon_threadsafe(self._app.exit, 128 + number)
 
+    def _sigcont_application(self, *_: object) -> None:
+        # Textual would begin a second thread for keys after a SIGSTOP alone, and would draw only what has changed.
+        if self._must_signal_resume:
+            super()._sigcont_application()
+        self._loop.call_soon_threadsafe(self._app.refresh)
+
     def run_input_thread(self) -> None:
         """Reads keys until the program ends or the terminal is lost."""
         parser = XTermParser(self._debug)
@@ -55,9 +70,34 @@ class Terminal(LinuxDriver):
                     self._end(signal.SIGHUP)
                     return
                 for message in parser.feed(decode(data)):
-                    self.process_message(message)
+                    self._pass_on(message)
             for message in parser.tick():
-                self.process_message(message)
+                self._pass_on(message)
+
+    def _pass_on(self, message: Message) -> None:
+        self.process_message(message)
+        if isinstance(message, Key):
+            settled = asyncio.run_coroutine_threadsafe(self._settle(), self._loop)
+            until = time.monotonic() + LONGEST_KEY
+            while not self.exit_event.is_set() and not settled.done() and time.monotonic() < until:
+                wait([settled], timeout=0.05)
+            settled.cancel()
+
+    async def _settle(self) -> None:
+        """Waits until a key has had its effect, so that one typed ahead goes to the widget that has the focus then."""
+        await _emptied(self._app)
+        for node in (self._app.focused or self._app.screen).ancestors_with_self:
+            await _emptied(node)
+        # The screen may be a new one. What it gives the focus to, the program notes for later.
+        await _emptied(self._app.screen)
+        await _emptied(self._app)
+
+
+async def _emptied(node: MessagePump) -> None:
+    """Waits until the messages that a node has now are handled."""
+    emptied = asyncio.Event()
+    if node.call_later(emptied.set):
+        await emptied.wait()
 
 
 class _Output:

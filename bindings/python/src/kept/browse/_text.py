@@ -46,6 +46,18 @@ def fitted(text: str, width: int) -> str:
     return set_cell_size(set_cell_size(text, width - 1).rstrip() + "…", width)
 
 
+def title_line(name: str, notes: list[str], mode: str, width: int) -> str:
+    """The first line of a screen. A name that is too long is cut at its beginning, so that the rest is seen."""
+    rest = "".join(f"  ·  {note}" for note in notes)
+    room = max(8, width - cell_len(rest) - len(mode) - 3)
+    if cell_len(name) > room:
+        name = name[1 - room :]
+        while cell_len(name) >= room:
+            name = name[1:]
+        name = f"…{name}"
+    return f"{fitted(f' {name}{rest}', width - len(mode) - 1)}{mode} "
+
+
 def value_text(value: kept.JSON) -> str:
     """A value as one line of JSON. Dates are as in RFC 3339, and bytes as hexadecimal digits."""
     if isinstance(value, bytes):
