@@ -202,17 +202,17 @@ class Actions:
 
         self._browser.push_screen(CompareScreen(self.session))
 
-    async def action_reopen(self) -> None:
+    def action_reopen(self) -> None:
         """Opens the store again: the folder may be another one. What is pending is not lost without a question."""
         if self.session.pending:
             question = "Open it again? What is pending was not committed, and is discarded."
             self._browser.push_screen(Ask(question, []), self._reopen)
         else:
-            await self._reopen(True)
+            self._reopen(True)
 
-    async def _reopen(self, yes: bool | None) -> None:
+    def _reopen(self, yes: bool | None) -> None:
         if yes:
-            await self._browser.open_store(self.session.location)
+            self._browser.show_store(self.session.location)
 
 
 def _lock_of(found: kept.Explanation) -> str:

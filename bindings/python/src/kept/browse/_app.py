@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.traceback import Traceback
+from textual import work
 from textual.app import App
 from textual.binding import Binding
 
@@ -71,13 +72,23 @@ class Browser(App[int]):
         own = (self._ascii, self._colourless)
         return [*super().get_line_filters(), *(filter for filter in own if filter.enabled)]
 
-    async def on_mount(self) -> None:
+    def on_mount(self) -> None:
         if self._location is None:
             from ._overview import Overview
 
             self.push_screen(Overview())
-        elif not await self.open_store(self._location):
+        else:
+            self._open_first(self._location)
+
+    @work(group="open")
+    async def _open_first(self, location: str) -> None:
+        if not await self.open_store(location):
             self.exit(4)
+
+    @work(group="open", exclusive=True)
+    async def show_store(self, location: str) -> None:
+        """Opens a store, or says why it cannot be opened. Keys and the mouse work meanwhile."""
+        await self.open_store(location)
 
     async def open_store(self, location: str) -> bool:
         """Opens a store on another thread, and shows its keys. Returns whether it could be opened."""

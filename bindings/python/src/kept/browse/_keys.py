@@ -98,7 +98,7 @@ class KeysScreen(Actions, Screen[None]):
         self._show_title()
         self._load()
         self.run_worker(self._follow(), group="follow")
-        self.set_interval(1, self._check)
+        self._watch()
         self.set_interval(30, self._draw)  # for the times since the changes
 
     def on_unmount(self) -> None:
@@ -143,20 +143,24 @@ class KeysScreen(Actions, Screen[None]):
         except kept.KeptError as error:
             self._show_trouble(str(error))
 
-    async def _check(self) -> None:
-        """What no notice tells: whether the store is still there, and keys that were declared."""
-        self._show_trouble(await self.session.trouble())
-        if self._trouble or not self.session.catalog.is_complete:
-            return
-        try:
-            revision = await asyncio.to_thread(self.session.settings.revision)
-            if revision != self._checked and await self.session.catalog.reload_declarations():
-                self._changed()
-            self._checked = revision
-        except kept.KeptError as error:
-            self._show_trouble(str(error))
-
-    _checked = -1
+    @work(group="follow")
+    async def _watch(self) -> None:
+        """Looks for what no notice tells: whether the store is still there, and keys that were declared."""
+        revision, pause = -1, 1.0
+        while True:
+            await asyncio.sleep(pause)
+            self._show_trouble(await self.session.trouble())
+            if self._trouble or not self.session.catalog.is_complete:
+                continue
+            try:
+                found = await asyncio.to_thread(self.session.settings.revision)
+                begin = time.monotonic()
+                if found != revision and await self.session.catalog.reload_declarations():
+                    self._changed()
+                # Where much is declared, this takes its time, and is done less often.
+                revision, pause = found, max(1.0, 20 * (time.monotonic() - begin))
+            except kept.KeptError as error:
+                self._show_trouble(str(error))
 
     def _show_trouble(self, sentence: str | None) -> None:
         sentence = sentence or next(reversed(self.session.reports.sentences), None)

@@ -124,17 +124,17 @@ class Overview(Screen[None]):
     def _detail(self, text: str) -> None:
         self.query_one("#detail", Static).update("\n".join(map(one_line, text.split("\n"))))
 
-    async def on_data_table_row_selected(self) -> None:
+    def on_data_table_row_selected(self) -> None:
         if place := self._place:
-            await cast("Browser", self.app).open_store(place.location)
+            cast("Browser", self.app).show_store(place.location)
 
     def action_other(self) -> None:
         """Asks for a location."""
         browser = cast("Browser", self.app)
 
-        async def opened(location: str | None) -> None:
+        def opened(location: str | None) -> None:
             if location:
-                await browser.open_store(location)
+                browser.show_store(location)
 
         browser.push_screen(AskText("Open a store", "an identifier, or the path of a store's folder"), opened)
 
