@@ -57,9 +57,7 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--read-only" in output and "Exit status" in output and f"kept {kept.__version__}" in output
 
 
-def test_without_a_terminal_it_names_the_command_for_programs(
-    filled: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_terminal_it_names_the_command_for_programs(filled: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(filled)]) == 4
     assert "it needs a terminal; kept list prints" in capsys.readouterr().err
 
@@ -84,9 +82,7 @@ def test_importing_the_package_needs_no_textual() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
-def test_a_store_that_cannot_be_opened_is_reported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_store_that_cannot_be_opened_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "picture.svg"
     for location in (str(tmp_path / "absent"), "no.such.store", "nonsense:x", ""):
         if location:
@@ -132,9 +128,7 @@ def test_a_picture_of_all_stores(filled: Path, tmp_path: Path) -> None:
     assert "org.app" in picture.read_text()
 
 
-def test_the_store_may_come_from_the_environment(
-    filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_store_may_come_from_the_environment(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEPT_STORE", str(filled))
     picture = tmp_path / "picture.svg"
     assert main(["--no-layers", "--screenshot", str(picture)]) == 0

@@ -12,7 +12,6 @@ import kept
 from browse.screens import (
     allow_writing,
     browse,
-    go_to,
     keys_screen,
     screen_lines,
     screen_text,
@@ -24,7 +23,7 @@ from browse.screens import (
     wait_for_toast,
     wait_until_gone,
 )
-from browse.stores import SECRET_TEXT, VALUES, Writer, write_file
+from browse.stores import SECRET_TEXT, Writer, write_file
 from kept.browse._key_page import KeyPage
 from kept.browse._session import Layers
 

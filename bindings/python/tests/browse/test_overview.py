@@ -25,7 +25,6 @@ from browse.screens import (
     wait_for_toast,
 )
 from browse.stores import Writer, fill
-from kept.browse import _places
 from kept.browse._ask import AskText
 from kept.browse._health import Finding
 from kept.browse._help import Help
@@ -34,7 +33,7 @@ from kept.browse._places import all_stores, folder_of, is_identifier, location_o
 
 
 @pytest.fixture
-def stores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def stores(tmp_path: Path) -> Path:
     """The user's folder with three stores, one of them damaged, and one that only the administrator knows."""
     folder = tmp_path / "configuration/kept"
     folder.mkdir(parents=True)
@@ -46,9 +45,7 @@ def stores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "[red]odd.kept").mkdir()
     (folder / "no store").mkdir()
     (folder / "file.kept").write_text("no folder")
-    system = tmp_path / "etc"
-    (system / "org.managed").mkdir(parents=True)
-    monkeypatch.setattr(_places.all_stores, "__defaults__", (system,))
+    (tmp_path / "etc/org.managed").mkdir(parents=True)
     return folder
 
 
@@ -159,9 +156,7 @@ def test_a_store_that_another_process_makes_is_found_when_it_is_read_again(store
     assert browse(None, body).return_value == 0
 
 
-def test_without_stores_it_says_how_to_open_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_places.all_stores, "__defaults__", (tmp_path / "absent",))
-
+def test_without_stores_it_says_how_to_open_one() -> None:
     async def body(pilot: Pilot[int]) -> None:
         await wait_for_text(pilot, "Press o to open one by its path")
         await pilot.press("enter", "up", "down", "ctrl+r")
