@@ -8,16 +8,18 @@ from pathlib import Path
 import pytest
 
 from browse.stores import Writer, fill
+from kept.browse import _places
 
 
 @pytest.fixture(autouse=True)
 def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The user's stores are in a folder of the test. Nothing of the person's terminal decides how things look."""
+    """The stores of the user and of the system are in folders of the test. Nothing of the person's terminal decides how
+    things look."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "configuration"))
     for name in ("KEPT_STORE", "NO_COLOR", "LC_ALL", "LC_CTYPE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("LANG", "C.UTF-8")
-    monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
+    monkeypatch.setattr(_places.all_stores, "__defaults__", (tmp_path / "etc",))
 
 
 @pytest.fixture

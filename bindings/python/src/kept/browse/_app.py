@@ -31,11 +31,13 @@ class Browser(App[int]):
 
     TITLE = "kept browse"
     ENABLE_COMMAND_PALETTE = False
-    # Without colours, a cursor is in reverse.
+    # Without colours, a cursor is in reverse, or underlined where Textual draws nothing in reverse.
     CSS = """
     Toast { width: 70; max-width: 90%; }
-    OptionList:nocolor > .option-list--option-highlighted, DataTable:nocolor > .datatable--cursor,
-    Tab:nocolor.-active, Checkbox:nocolor:focus > .toggle--label { text-style: bold reverse; }
+    DataTable:nocolor > .datatable--cursor, Tab:nocolor.-active { text-style: bold reverse; }
+    OptionList:nocolor > .option-list--option-highlighted, Checkbox:nocolor:focus > .toggle--label {
+        text-style: bold underline;
+    }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True),

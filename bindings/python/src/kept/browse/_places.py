@@ -53,7 +53,7 @@ def location_of(path: str) -> str:
         try:
             if folder.samefile(user_folder() / folder.name):
                 return folder.stem
-        except OSError:
+        except (OSError, ValueError):
             pass
     return path
 
