@@ -41,7 +41,7 @@ from kept.browse._row_list import RowList
 from kept.browse._work import Cancelled, Work
 
 FILES = {
-    "a.json": '{"audio.volume": 5}', "export.json": '{"kept": 1, "values": {}}', "a.plist": "<plist/>", ".env": "A=1",
+    "a.json": '{"audio.volume": 5}', "nested.json": '{"audio": {"volume": 5}}', "date.json": '{"a": {"$date": "x"}}', "export.json": '{"kept": 1, "values": {}}', "a.plist": "<plist/>", ".env": "A=1",
     "b.env": "A=1", "a.ini": "[a]", "a.dconf": "[/]", "none": "{}",
 }  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 FORMATS = ("kept", "json", "nested_json", "property_list", "env", "ini", "dconf")
 SUFFIXES = {".plist": "property_list", ".env": "env", ".ini": "ini", ".dconf": "dconf"}
+READ = 1 << 20
+"""Bytes of a file that are looked at for its format."""
+
 MOST = 1000
 """Lines of a report that are shown of each kind."""
 
@@ -133,17 +137,25 @@ class ImportScreen(Screen[None]):
 
 
 def format_of(path: str) -> str:
-    """The format of a file, by its name; for JSON whether it is an export, by its beginning."""
+    """The format of a file, by its name; for JSON as `kept import` finds it, by what it holds."""
     if suffix := SUFFIXES.get(Path(path).suffix, ""):
         return suffix
     if Path(path).name == ".env":
         return "env"
     try:
         with open(path, "rb") as file:
-            head = file.read(200)
+            text = file.read(READ)
     except (OSError, ValueError):
         return "kept"  # the import says what is wrong
-    return "kept" if b'"kept"' in head else "json"
+    try:
+        root = json.loads(text)
+    except (ValueError, RecursionError):
+        return "kept" if b'"kept"' in text[:200] else "json"  # too long, or wrong
+    if not isinstance(root, dict) or root.keys() >= {"kept", "values"}:
+        return "kept"
+    # A date and its like are objects with one member that begins with a dollar sign.
+    nested = any(isinstance(value, dict) and not any(name[:1] == "$" for name in value) for value in root.values())
+    return "nested_json" if nested else "json"
 
 
 def report_lines(report: kept.ImportReport) -> list[str]:
