@@ -41,9 +41,18 @@ from kept.browse._row_list import RowList
 from kept.browse._work import Cancelled, Work
 
 FILES = {
-    "a.json": '{"audio.volume": 5}', "nested.json": '{"audio": {"volume": 5}}', "date.json": '{"a": {"$date": "x"}}', "export.json": '{"kept": 1, "values": {}}', "a.plist": "<plist/>", ".env": "A=1",
-    "b.env": "A=1", "a.ini": "[a]", "a.dconf": "[/]", "none": "{}",
-}  # fmt: skip
+    "a.json": ('{"audio.volume": 5}', "json"),
+    "nested.json": ('{"audio": {"volume": 5}}', "nested_json"),
+    "date.json": ('{"a": {"$date": "x"}}', "json"),
+    "export.json": ('{"kept": 1, "values": {}}', "kept"),
+    "a.plist": ("<plist/>", "property_list"),
+    ".env": ("A=1", "env"),
+    "b.env": ("A=1", "env"),
+    "a.ini": ("[a]", "ini"),
+    "a.dconf": ("[/]", "dconf"),
+    "none": ("{}", "json"),
+}
+"""Files, with their text and their format."""
 
 
 async def try_import(pilot: Pilot[int], path: Path | str, *, replace: bool = False) -> None:
@@ -194,12 +203,9 @@ def test_a_file_that_cannot_be_imported_is_refused_with_a_sentence(filled: Path,
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_the_format_is_that_of_the_name_or_the_beginning(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_text(FILES[name])
-    expected = {
-        "a.json": "json", "export.json": "kept", "a.plist": "property_list", ".env": "env", "b.env": "env",
-        "a.ini": "ini", "a.dconf": "dconf", "none": "json",
-    }[name]  # fmt: skip
+def test_the_format_is_that_of_the_name_or_the_contents(tmp_path: Path, name: str) -> None:
+    text, expected = FILES[name]
+    (tmp_path / name).write_text(text)
     assert format_of(str(tmp_path / name)) == expected
     assert format_of(str(tmp_path / "absent")) == "kept"
 
