@@ -279,7 +279,8 @@ class KeysScreen(Actions, Screen[None]):
         self._rows.focus()
 
     def action_search(self) -> None:
-        self.query_one("#search", Input).focus()
+        # At once: the next keys may be here already, and are letters.
+        self.set_focus(self.query_one("#search", Input))
 
     def action_escape(self) -> None:
         """From the search box to the list; from the list, the search is ended; then nothing."""

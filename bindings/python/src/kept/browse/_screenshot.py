@@ -23,7 +23,11 @@ async def take(browser: Browser, size: tuple[int, int]) -> str | None:
             lists = [screen for screen in browser.screen_stack if isinstance(screen, KeysScreen)]
             # The workers of this group wait for changes, and never end.
             busy = any(worker.group != "follow" and not worker.is_finished for worker in browser.workers)
-            if not busy and all(screen.session.catalog.is_complete for screen in lists):
+            if (
+                len(browser.screen_stack) > 1
+                and not busy
+                and all(screen.session.catalog.is_complete for screen in lists)
+            ):
                 break
         else:
             return None
