@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, cast
 import kept
 
 from ._ask import Ask, AskText
-from ._pending import ChangedMeanwhile, Edit
-from ._rows import DEFAULTS
+from ._pending import ChangedMeanwhile, Edit, stored
 from ._text import count_text, one_line
 from ._values import json_text
 
@@ -19,6 +18,9 @@ if TYPE_CHECKING:
 
     from ._app import Browser
     from ._session import Session
+
+
+FOR_GOOD = "It cannot be undone: the values of secrets are not kept, and what does not fit is not taken again"
 
 
 class Actions:
@@ -67,14 +69,11 @@ class Actions:
                 self._browser.tell(_lock_of(found), "warning")
                 return
             declaration = self.session.settings.declaration(key)
-            # The stored value, which a higher layer may hide.
-            hidden = [f.value for f in found.layers if f.layer is kept.Layer.USER and f.outcome == "hidden"]
-            value = hidden[0] if hidden else self.session.settings.get(key)
-            revision = self.session.settings.revision(key)
+            value, revision = stored(self.session.settings, key)
         except kept.KeptError as error:
             self._browser.tell(str(error), "error")
             return
-        edit = Edit(key, value, None, revision, found.secret)
+        edit = Edit(key, value, None, revision, found.secret, _is_misfit(found))
         self._browser.push_screen(Editor(self.session, edit, declaration), self._edited)
 
     def _edited(self, result: tuple[Edit, bool] | None) -> None:
@@ -113,23 +112,23 @@ class Actions:
     def _ask_to_reset(self, keys: Sequence[str]) -> None:
         settings = self.session.settings
         try:
-            revisions = {key: settings.revision(key) for key in keys}
-            stored = [key for key, revision in revisions.items() if revision]
-            edits = [self._reset(key, revisions[key]) for key in stored]
+            edits = [self._reset(key) for key in keys if settings.revision(key)]
         except kept.KeptError as error:
             self._browser.tell(str(error), "error")
             return
-        if not stored:
+        if not edits:
             self._browser.tell("nothing is stored here: what you see comes from other layers", "warning")
             return
         lines = [f"{one_line(edit.key)}  {edit.old_text}" for edit in edits]
-        question = Ask(f"Remove {count_text(len(stored), 'stored value')}? The defaults apply again.", lines)
-        self._browser.push_screen(question, lambda yes: self._answer(yes, edits))
+        question = f"Remove {count_text(len(edits), 'stored value')}? The defaults apply again."
+        if not all(edit.can_be_undone for edit in edits):
+            question += f" {FOR_GOOD}."
+        self._browser.push_screen(Ask(question, lines), lambda yes: self._answer(yes, edits))
 
-    def _reset(self, key: str, revision: int) -> Edit:
+    def _reset(self, key: str) -> Edit:
         found = self.session.settings.explain(key)
-        value = None if found.layer in DEFAULTS else found.value
-        return Edit(key, value, None, revision, found.secret)
+        value, revision = stored(self.session.settings, key)
+        return Edit(key, value, None, revision, found.secret, _is_misfit(found))
 
     def _answer(self, yes: bool | None, edits: list[Edit]) -> None:
         if yes:
@@ -141,7 +140,11 @@ class Actions:
         """Commits, and says what came of it."""
         try:
             revision = await self.session.commit(edits)
-        except (ChangedMeanwhile, kept.KeptError, TypeError, ValueError) as error:
+        except ChangedMeanwhile as error:
+            self.session.pending.renew(self.session.settings, error.keys)
+            self._browser.tell(str(error), "error")
+            return False
+        except (kept.KeptError, TypeError, ValueError) as error:
             self._browser.tell(str(error), "error")
             return False
         finally:
@@ -149,11 +152,13 @@ class Actions:
         if revision is None:
             self._browser.tell("nothing had to be changed")
             return True
-        self._browser.tell(f"committed as revision {revision}; u undoes it")
+        undoable = all(edit.can_be_undone for edit in edits)
+        sentences = [f"committed as revision {revision}{'; u undoes it' if undoable else f'. {FOR_GOOD}'}"]
         for edit in edits:
             found = self.session.settings.explain(edit.key)
             if not edit.is_reset and found.layer is not None and found.layer is not kept.Layer.USER:
-                self._browser.tell(f'"{edit.key}" is stored, but hidden: {found.reason}', "warning")
+                sentences.append(f'"{edit.key}" is stored, but hidden: {found.reason}')
+        self._browser.tell("\n".join(sentences), "information" if len(sentences) == 1 else "warning")
         return True
 
     def action_pending(self) -> None:
@@ -168,7 +173,9 @@ class Actions:
     async def action_undo(self) -> None:
         """Takes back the last commit that was made here."""
         if not self.session.commits:
-            self._browser.tell("you have committed nothing here; the page of a key undoes older changes")
+            self._browser.tell(
+                "nothing is left to undo of what you committed here; the page of a key undoes older changes"
+            )
         elif self._browser.may_write():
             await self.undo(self.session.commits[-1])
 
@@ -213,6 +220,10 @@ class Actions:
     def _reopen(self, yes: bool | None) -> None:
         if yes:
             self._browser.show_store(self.session.location)
+
+
+def _is_misfit(found: kept.Explanation) -> bool:
+    return any(finding.layer is kept.Layer.USER and finding.outcome == "skipped" for finding in found.layers)
 
 
 def _lock_of(found: kept.Explanation) -> str:

@@ -105,6 +105,7 @@ class Browser(App[int]):
             return False
         while len(self.screen_stack) > 1 and not _is_overview(self.screen):
             self.pop_screen()
+        self._may_write = False
         self._query = ""
         await self.push_screen(screen)
         if key := self._key:
@@ -136,6 +137,7 @@ class Browser(App[int]):
             self.tell("it was started with --read-only", "warning")
             return
         self._may_write = not self._may_write
+        self.clear_notifications()
         for screen in self.screen_stack:
             if hasattr(screen, "mode_changed"):
                 screen.mode_changed()
@@ -145,6 +147,8 @@ class Browser(App[int]):
     def tell(self, sentence: str, severity: Literal["information", "warning", "error"] = "information") -> None:
         """Shows a sentence for some seconds."""
         sentence = many_lines(sentence)
+        # The last one is what counts; several would cover the list.
+        self.clear_notifications()
         self.notify(sentence[:1].upper() + sentence[1:], severity=severity, markup=False, timeout=8)
 
     def action_help(self) -> None:
@@ -160,19 +164,21 @@ class Browser(App[int]):
 
     def action_leave(self) -> None:
         """Leaves a screen; the last one, the program. What is pending is not lost without a question."""
-        pending = len(getattr(getattr(self.screen, "session", None), "pending", ()))
-        if pending and type(self.screen).__name__ == "KeysScreen":
-            self.push_screen(Ask("Leave? What is pending was not committed, and is discarded.", []), self._leave)
+        session: Session | None = getattr(self.screen, "session", None)
+        if session and session.pending and type(self.screen).__name__ == "KeysScreen":
+            question = "Leave? What is pending was not committed, and is discarded."
+            self.push_screen(Ask(question, session.pending.lines), self._leave)
         else:
             self._leave(True)
 
     async def action_quit(self) -> None:
         """Ends the program, with a question if something is pending."""
         sessions = {id(found): found for screen in self.screen_stack if (found := getattr(screen, "session", None))}
-        if not any(session.pending for session in sessions.values()):
+        lines = [line for session in sessions.values() for line in session.pending.lines]
+        if not lines:
             self.exit(0)
         elif not isinstance(self.screen, Ask):
-            question = Ask("Quit? What is pending was not committed, and is discarded.", [])
+            question = Ask("Quit? What is pending was not committed, and is discarded.", lines)
             self.push_screen(question, lambda yes: self.exit(0) if yes else None)
 
     def _fatal_error(self) -> None:

@@ -9,14 +9,16 @@ import asyncio
 import time
 from bisect import bisect_left
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import kept
 
+from ._pending import TAG
 from ._rows import Past, Row, read_row
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
+    from collections.abc import AsyncIterator, Iterable, Mapping
 
     from ._search import Query
 
@@ -188,6 +190,21 @@ class Catalog:
             self.declarations[key] = declaration
         self._put(key, self._read(key))
 
+    def renew(self, keys: Iterable[str], past: Mapping[str, Past] | None = None) -> None:
+        """Reads keys again. No notice names a key whose stored value has changed and that reads as before."""
+        for key in keys:
+            self._update(key, (past or {}).get(key, Past(datetime.now(UTC), TAG)), time.monotonic() + FLASH)
+
+    async def reload_past(self, revision: int) -> bool:
+        """Reads again the keys that the history says were changed after a revision. Returns whether there are any."""
+        changed = await asyncio.to_thread(_newest, self.settings, revision)
+        keys = [key for key, past in changed.items() if key not in self.past or self.past[key].time < past.time]
+        for number, key in enumerate(keys, 1):
+            self.renew([key], changed)
+            if number % 100 == 0:
+                await asyncio.sleep(0)
+        return bool(keys)
+
     async def reload_declarations(self) -> bool:
         """Reads the declarations again, for no notice tells of one that changes no value. Returns whether they have
         changed; then their rows were read again."""
@@ -223,13 +240,15 @@ class Catalog:
         return self.keys if query.is_empty else query.select(self.keys, self._texts, self.rows)
 
 
-def _newest(settings: kept.Store) -> dict[str, Past]:
-    """The newest known change of each key. Stores in memory have no past."""
+def _newest(settings: kept.Store, after: int = 0) -> dict[str, Past]:
+    """The newest known change of each key after a revision. Stores in memory have no past."""
     try:
         changes: Iterable[kept.PastChange] = settings.history().changes
     except kept.UnsupportedError:
         return {}
     newest: dict[str, Past] = {}
     for change in changes:
+        if change.revision <= after:
+            break
         newest.setdefault(change.key, Past(change.time, change.tag))
     return newest

@@ -82,6 +82,7 @@ class CompareScreen(Screen[None]):
         if (comparison := self._comparison) is None:
             return
         shown = comparison.keys if self._shows_all else comparison.differences
+        self.query_one("#rows", RowList).empty = "They are equal." if comparison.keys else "Both are empty."
         self.query_one("#rows", RowList).show([difference.key for difference in shown])
         differences = count_text(len(comparison.differences), "difference")
         parts = [f"Compare: {differences}", f"{count_text(len(comparison.keys), 'key')} compared"]

@@ -22,6 +22,7 @@ from ._values import NotAValue, caret, kind_of, text_of, value_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from textual import events
     from textual.app import ComposeResult
     from textual.binding import BindingType
     from textual.widget import Widget
@@ -36,6 +37,12 @@ HINTS = {
     "bytes": "hexadecimal digits, such as 00 ff 1c",
     "json": "JSON",
 }
+
+
+class OnOff(Switch):
+    """A switch that Space turns. Enter ends the dialog, as everywhere else in it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("space,left,right", "toggle_switch", "Turn")]
 
 
 class Editor(ModalScreen[tuple[Edit, bool] | None]):
@@ -62,6 +69,7 @@ class Editor(ModalScreen[tuple[Edit, bool] | None]):
         Binding("ctrl+s", "finish(True)", "Set", priority=True),
         Binding("ctrl+g", "finish(False)", "Add to pending", priority=True),
         Binding("escape", "dismiss(None)", "Cancel"),
+        Binding("enter", "finish(True)", "Set", show=False),
     ]
 
     def __init__(self, session: Session, edit: Edit, declaration: Mapping[str, Any] | None) -> None:
@@ -93,24 +101,34 @@ class Editor(ModalScreen[tuple[Edit, bool] | None]):
         text = text_of(self._kind, self._value)
         match self._kind:
             case "boolean":
-                switch = Switch(self._value is True, id="editor")
+                switch = OnOff(self._value is True, id="editor")
                 return [Horizontal(switch, Static(id="state", markup=False), id="switch")]
             case "choice":
-                return [OptionList(*map(value_text, self._choices), id="editor", markup=False)]
+                shown = [f"{value_text(each)}{'  (now)' if self._is_now(each) else ''}" for each in self._choices]
+                return [OptionList(*shown, id="editor", markup=False)]
             case "integer" | "number":
                 return [*self._slider(), Input(text, placeholder=HINTS[self._kind], id="editor")]
             case "string" if "\n" in text or len(text) > 200:
                 return [TextArea(text, id="editor")]
             case "string" | "date" | "bytes":
                 return [
-                    Input(text, placeholder=HINTS[self._kind], id="editor", password=self._edit.is_secret,
+                    Input(text, placeholder=self._hint, id="editor", password=self._edit.is_secret,
                           select_on_focus=False)
                 ]  # fmt: skip
         return [TextArea(text, id="editor")]
 
     @property
+    def _hint(self) -> str:
+        if self._edit.is_secret and self._edit.revision:
+            return "the new value; Escape keeps the one that is set"
+        return HINTS[self._kind]
+
+    @property
     def _choices(self) -> list[Any]:
         return list(self._declaration.get("enum", ()))
+
+    def _is_now(self, choice: Any) -> bool:
+        return type(choice) is type(self._value) and bool(choice == self._value)
 
     def _slider(self) -> list[Widget]:
         """A slider if there are bounds."""
@@ -213,6 +231,17 @@ class Editor(ModalScreen[tuple[Edit, bool] | None]):
         """Says beside a switch how it stands, for those who see no colors."""
         for switch in self.query("#editor").results(Switch):
             self.query_one("#state", Static).update("true" if switch.value else "false")
+
+    def on_key(self, event: events.Key) -> None:
+        """A letter goes to the next choice that begins with it."""
+        for choices in self.query("#editor").results(OptionList):
+            letter, after = (event.character or "").casefold(), (choices.highlighted or 0) + 1
+            names = [value_text(choice).strip('"').casefold() for choice in self._choices]
+            order = [*range(after, len(names)), *range(min(after, len(names)))]
+            found = next((place for place in order if letter.isalnum() and names[place].startswith(letter)), None)
+            if found is not None:
+                choices.highlighted = found
+                event.stop()
 
     def on_option_list_option_highlighted(self) -> None:
         self._check()

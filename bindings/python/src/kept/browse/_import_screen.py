@@ -130,6 +130,9 @@ class ImportScreen(Screen[None]):
                 head = f"Imported as revision {result.revision}; u on the list of keys undoes it."
             else:
                 head = f"A dry run of format {tried[1]}. Ctrl+S imports."
+                if result.refused:
+                    self._tried = None
+                    head = f"A dry run of format {tried[1]}. It cannot be imported before what is refused is mended."
             text = "\n".join([head, *report_lines(result)])
         else:
             text = one_line(str(result))

@@ -56,7 +56,7 @@ class KeyPage(Actions, Screen[None]):
         Binding("2", "tab('declaration')", "Declaration"),
         Binding("3", "tab('history')", "History"),
         Binding("4", "tab('live')", "Live"),
-        Binding("w", "app.writing", "Writing", show=False),
+        Binding("w", "app.writing", "Writing"),
         Binding("a", "pending", "Pending", show=False),
         Binding("question_mark", "app.help", "Help", key_display="?"),
         Binding("escape,q", "app.leave", "Back", key_display="q"),
@@ -244,7 +244,7 @@ def _past_line(change: kept.PastChange) -> str:
             for name, value in (("old", change.old), ("new", change.new))
         )
         values = f"{old} -> {new}"
-    return f"{change.revision:>6}  {moment(change.time)}  {fitted(one_line(change.tag or ''), 12)}  {values}"
+    return f"{change.revision:>6}  {moment(change.time)}  {fitted(one_line(change.tag or ''), 16)}  {values}"
 
 
 def _line_of(change: kept.Change[kept.JSON]) -> str:
@@ -253,4 +253,4 @@ def _line_of(change: kept.Change[kept.JSON]) -> str:
     else:
         values = " -> ".join("(absent)" if value is None else value_text(value) for value in (change.old, change.new))
     origin = change.origin.name.lower()
-    return f"{moment(change.time)}  {origin:8} {fitted(one_line(change.tag or ''), 12)}  {values}"
+    return f"{moment(change.time)}  {origin:8} {fitted(one_line(change.tag or ''), 16)}  {values}"

@@ -51,9 +51,9 @@ class KeysScreen(Actions, Screen[None]):
         Binding("t", "tree", "Tree"),
         Binding("e", "edit", "Edit"),
         Binding("w", "app.writing", "Writing"),
-        Binding("d", "reset", "Reset"),
-        Binding("a", "pending", "Pending"),
         Binding("u", "undo", "Undo"),
+        Binding("d", "reset", "Reset", show=False),
+        Binding("a", "pending", "Pending", show=False),
         Binding("D", "reset_listed", "Reset what is listed", show=False),
         Binding("n", "new", "New key", show=False),
         Binding("i", "import", "Import", show=False),
@@ -145,8 +145,9 @@ class KeysScreen(Actions, Screen[None]):
 
     @work(group="follow")
     async def _watch(self) -> None:
-        """Looks for what no notice tells: whether the store is still there, and keys that were declared."""
-        revision, pause = -1, 1.0
+        """Looks for what no notice tells: whether the store is still there, keys that were declared, and stored values
+        that a higher layer hides."""
+        revision, pause = 0, 1.0
         while True:
             await asyncio.sleep(pause)
             self._show_trouble(await self.session.trouble())
@@ -155,8 +156,11 @@ class KeysScreen(Actions, Screen[None]):
             try:
                 found = await asyncio.to_thread(self.session.settings.revision)
                 begin = time.monotonic()
-                if found != revision and await self.session.catalog.reload_declarations():
-                    self._changed()
+                if found != revision:
+                    catalog = self.session.catalog
+                    is_new = await catalog.reload_past(revision) if revision else False
+                    if await catalog.reload_declarations() or is_new:
+                        self._changed()
                 # Where much is declared, this takes its time, and is done less often.
                 revision, pause = found, max(1.0, 20 * (time.monotonic() - begin))
             except kept.KeptError as error:
@@ -199,6 +203,8 @@ class KeysScreen(Actions, Screen[None]):
     def _select(self) -> None:
         """Shows the keys that the search finds."""
         found = self.session.catalog.select(self._query)
+        empty = "The store has no keys." if self._query.is_empty else "Nothing is found. Escape ends the search."
+        self._rows.empty = empty if self.session.catalog.is_complete else ""
         if self._is_tree:
             all_open = not self._query.is_empty and len(found) <= ALL_OPEN
             self._rows.show(outline(found, None if all_open else self._open))
@@ -280,15 +286,19 @@ class KeysScreen(Actions, Screen[None]):
 
     def action_search(self) -> None:
         # At once: the next keys may be here already, and are letters.
-        self.set_focus(self.query_one("#search", Input))
+        search = self.query_one("#search", Input)
+        self.set_focus(search)
+        # What is typed replaces the last search.
+        search.select_all()
 
     def action_escape(self) -> None:
-        """From the search box to the list; from the list, the search is ended; then nothing."""
+        """Ends the search; if there is none, leaves the screen."""
         search = self.query_one("#search", Input)
-        if search.has_focus:
+        if search.value or search.has_focus:
+            search.value = ""
             self._rows.focus()
         else:
-            search.value = ""
+            self._browser.action_leave()
 
     def on_key(self, event: object) -> None:
         if getattr(event, "key", "") == "down" and self.query_one("#search", Input).has_focus:
@@ -343,7 +353,7 @@ class KeysScreen(Actions, Screen[None]):
 
 def _cells(width: int, name: str, value: str, kind: str, layer: str, past: str, tag: str) -> str:
     """One line of the list. A narrow terminal has no column for who changed a key: the details have it."""
-    columns = [(kind, 8), (layer, 11), (past, 8), (tag, 12)][: 4 if width >= 100 else 3]
+    columns = [(kind, 8), (layer, 11), (past, 8), (tag, 12 if width < 110 else 17)][: 4 if width >= 100 else 3]
     rest = max(20, width - sum(size + 1 for _, size in columns) - 1)
     first = max(12, rest * 55 // 100)
     return " ".join(fitted(text, size) for text, size in [(name, first), (value, rest - first), *columns])

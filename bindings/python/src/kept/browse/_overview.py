@@ -144,7 +144,10 @@ def _examined(place: Place) -> tuple[int | None, list[Finding]]:
     with Reports() as reports:
         try:
             with open_store(place.location, Layers()) as settings:
-                keys, findings = len(settings), examine(settings)
+                keys, findings = len({*settings, *settings.declarations()}), examine(settings)
         except Exception as error:
             return None, [Finding("damage" if isinstance(error, kept.CorruptError) else "attention", str(error))]
-    return keys, findings + [Finding("attention", sentence) for sentence in reports.sentences]
+    # What does not fit is reported, too, when it is read.
+    known = "".join(finding.what for finding in findings)
+    sentences = [each for each in reports.sentences if not any(f'"{key}"' in known for key in each.split('"')[1:2])]
+    return keys, findings + [Finding("attention", sentence) for sentence in sentences]

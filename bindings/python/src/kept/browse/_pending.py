@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import kept
 
-from ._text import SECRET, value_text
+from ._text import SECRET, one_line, value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 TAG = "kept browse"
 """What other programs see as the writer of a change."""
@@ -28,6 +28,13 @@ class Edit:
     revision: int
     """The key's revision when it was edited. A commit refuses to overwrite a later one."""
     is_secret: bool = False
+    is_misfit: bool = False
+    """Whether the stored value does not fit the declaration. Then it cannot come back."""
+
+    @property
+    def can_be_undone(self) -> bool:
+        """Whether the history has what is replaced, and the store would take it again."""
+        return not self.is_secret and not self.is_misfit and len(self.old_text) < 60_000
 
     @property
     def is_reset(self) -> bool:
@@ -50,7 +57,9 @@ class ChangedMeanwhile(Exception):
     def __init__(self, keys: Sequence[str]) -> None:
         self.keys = tuple(keys)
         names = ", ".join(f'"{key}"' for key in self.keys[:3]) + (" and others" if len(self.keys) > 3 else "")
-        super().__init__(f"{names} changed since you edited; look at the new value, and edit again to replace it")
+        super().__init__(
+            f"{names} changed since you edited, and nothing was committed; look at the new value, and try again"
+        )
 
 
 class Pending:
@@ -86,6 +95,28 @@ class Pending:
     def edits(self) -> list[Edit]:
         return list(self._edits.values())
 
+    @property
+    def lines(self) -> list[str]:
+        """A line for each edit."""
+        return [f"{one_line(edit.key)}  {edit.old_text} -> {edit.text}" for edit in self.edits]
+
+    def renew(self, settings: kept.Store, keys: Iterable[str]) -> None:
+        """Begins the edits of keys again from what is stored now, after another program has changed it."""
+        for key in keys:
+            if edit := self._edits.get(key):
+                value, revision = stored(settings, key)
+                self._edits[key] = replace(edit, old=value, revision=revision)
+
+
+def stored(settings: kept.Store, key: str) -> tuple[kept.JSON, int]:
+    """The stored value of a key, which a higher layer may hide, else the one that it reads as; and its revision. No
+    value of a secret."""
+    found = settings.explain(key)
+    for finding in found.layers:
+        if finding.layer is kept.Layer.USER and finding.outcome in ("wins", "hidden", "skipped", "ignored"):
+            return finding.value, found.revision
+    return found.value, found.revision
+
 
 def commit(settings: kept.Store, edits: Sequence[Edit]) -> int | None:
     """Commits edits as one transaction, and returns the revision; None if they change nothing.
@@ -103,11 +134,12 @@ def commit(settings: kept.Store, edits: Sequence[Edit]) -> int | None:
                     transaction.reset(edit.key)
                 else:
                     transaction[edit.key] = edit.new
-            before = settings.revision()
             revision = transaction.commit()
     except kept.ConflictError as error:
         raise ChangedMeanwhile([error.key] if error.key else [edit.key for edit in edits]) from None
-    return revision if revision > before else None
+    # Without a change, it is the revision of another commit.
+    is_changed = any(edit.is_reset or settings.revision(edit.key) != edit.revision for edit in edits)
+    return revision if is_changed else None
 
 
 def check(settings: kept.Store, key: str, value: kept.JSON) -> str | None:

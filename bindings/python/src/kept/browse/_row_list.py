@@ -62,6 +62,8 @@ class RowList(ScrollView, can_focus=True):
         """`line` gives the text of an item for a width, and whether it stands out."""
         super().__init__(id=id)
         self._line = line
+        self.empty = ""
+        """What is written where items would be, if there are none."""
         self._items: Sequence[Item] = ()
         self._cursor = 0
         self._item: Item | None = None
@@ -171,7 +173,8 @@ class RowList(ScrollView, can_focus=True):
         width, place = self.size.width, self.scroll_offset.y + y
         style: Style = self.rich_style
         if place >= len(self._items):
-            return Strip.blank(width, style)
+            text = f"   {self.empty}" if place == 0 else ""
+            return Strip([Segment(text, style)]).adjust_cell_length(width, style)
         text, stands_out = self._line(self._items[place], width)
         if stands_out:
             style += self.get_component_rich_style("row-list--flash")

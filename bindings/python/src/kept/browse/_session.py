@@ -88,6 +88,7 @@ class Session:
                 self.pending.drop(edit.key)
         if revision is not None:
             self.commits.append(revision)
+            self.catalog.renew(edit.key for edit in edits)
         return revision
 
     async def undo(self, revision: int) -> list[str]:
@@ -95,6 +96,7 @@ class Session:
         keys = await asyncio.to_thread(self.settings.undo, revision, tag=f"{_pending.TAG} undo")
         if revision in self.commits:
             self.commits.remove(revision)
+        self.catalog.renew(keys)
         return keys
 
     async def trouble(self) -> str | None:

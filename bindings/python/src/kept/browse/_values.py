@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
@@ -31,6 +32,7 @@ class NotAValue(Exception):
 
 def json_value(text: str) -> kept.JSON:
     """The value of JSON as `kept.h` describes it, read by the library itself."""
+    _check_end(text)
     opening = '{"value":'
     with kept.open("memory:") as scratch:
         try:
@@ -42,8 +44,19 @@ def json_value(text: str) -> kept.JSON:
         if report.not_carried:
             raise NotAValue(report.not_carried[0].reason)
         if list(scratch) != ["value"]:
-            raise NotAValue("more than one value stands here; write one, and lists in brackets")
+            raise NotAValue("one value stands here; put several in brackets")
         return scratch["value"]
+
+
+def _check_end(text: str) -> None:
+    """Refuses what follows a value: inside the object that is imported, it would be taken for a part of that."""
+    start = len(text) - len(text.lstrip())
+    try:
+        _, end = json.JSONDecoder().raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return  # the library says what is wrong
+    if rest := text[end:].lstrip():
+        raise NotAValue("one value stands here, and this follows it; put several in brackets", len(text) - len(rest))
 
 
 def _character(text: str, offset: int | None, before: int) -> int | None:
@@ -72,11 +85,17 @@ def bytes_value(text: str) -> bytes:
 
 
 def date_value(text: str) -> kept.JSON:
-    """A date as in RFC 3339."""
+    """A date as in RFC 3339, or in another form of ISO 8601; without an offset it is in UTC."""
     text = text.strip()
-    if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
-        text += "T00:00:00Z"
-    return json_value(json.dumps({"$date": text}))
+    try:
+        return json_value(json.dumps({"$date": text}))  # which reads nanoseconds, and the year 0
+    except NotAValue:
+        pass
+    try:
+        found = datetime.fromisoformat(text)
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
+    except ValueError:
+        raise NotAValue("write a date as 2026-11-20T23:44:01Z, or with an offset such as +01:00") from None
 
 
 def kind_of(declaration: Mapping[str, Any] | None) -> str:
@@ -98,9 +117,12 @@ def value_of(kind: str, text: str) -> kept.JSON:
         case "date":
             return date_value(text)
         case "integer" | "number":
-            value = json_value(text)
+            try:
+                value = json_value(text)
+            except NotAValue:
+                value = None
             if isinstance(value, bool) or not isinstance(value, int | float):
-                raise NotAValue(f"a number stands here, such as {'7' if kind == 'integer' else '0.5'}")
+                raise NotAValue(f"write a {'whole number, such as 7' if kind == 'integer' else 'number, such as 0.5'}")
             # A whole number fits a `number` too. It is the same one there, unless it has more digits than a double.
             return float(value) if kind == "number" and float(value) == value else value
     return json_value(text)
