@@ -43,21 +43,35 @@ class Catalog:
         # What a notice has updated while a loader reads: the loader may have read it before that.
         self._fresh: set[str] = set()
         self._loads = 0
+        self._is_outlined = False
+        """Whether the declarations were read."""
 
     # --- reading everything
 
     async def load(self) -> AsyncIterator[int]:
-        """Reads all keys, their declarations and their past, and then their rows. Yields the number of rows that were
-        read, first 0, when the keys are known. A second call ends the first one."""
+        """Reads all keys, then their declarations and their past, and then their rows. Yields the number of rows that
+        were read, first 0, when the keys are known, and again when the rest is. A second call ends the first one."""
         self._loads += 1
         load = self._loads
         self._fresh.clear()
         self.is_complete = False
-        keys, folded, self.declarations, self.past = await asyncio.to_thread(self._read_outline)
+        keys, folded = await asyncio.to_thread(self._read_keys)
         if load != self._loads:
             return
-        self._set_keys(list(keys), folded)
+        self._set_keys(keys, folded)
         yield 0
+        declarations, past, folded = await asyncio.to_thread(self._read_outline, keys)
+        if load != self._loads:
+            return
+        # What a notice has said meanwhile is newer.
+        past.update((key, self.past[key]) for key in self._fresh if key in self.past)
+        self.declarations, self.past = declarations, past
+        if not self._is_outlined:
+            self._is_outlined = True
+            self.rows.clear()  # they are few, and have no past
+        self._set_keys(keys, folded)
+        yield 0
+        keys = list(keys)
         for start in range(0, len(keys), BATCH):
             batch = keys[start : start + BATCH]
             rows = await asyncio.to_thread(self._read_rows, batch)
@@ -71,31 +85,40 @@ class Catalog:
         self._fresh.clear()
         yield len(keys)
 
-    def _read_outline(self) -> tuple[list[str], list[str], dict[str, dict[str, Any]], dict[str, Past]]:
+    def _read_keys(self) -> tuple[list[str], list[str]]:
+        # A list of the store itself would ask it for its length first, which reads all keys, too.
+        keys = list(iter(self.settings))
+        return keys, [key.casefold() for key in keys]
+
+    def _read_outline(self, keys: list[str]) -> tuple[dict[str, dict[str, Any]], dict[str, Past], list[str]]:
+        """The declarations and the past. Adds the keys that have only a declaration."""
         declarations: dict[str, dict[str, Any]] = dict(self.settings.declarations())
-        keys = list(self.settings)
-        if declarations:
-            keys = sorted({*keys, *declarations})
-        return keys, [key.casefold() for key in keys], declarations, _newest(self.settings)
+        if more := declarations.keys() - set(keys):
+            keys[:] = sorted([*keys, *more])
+        return declarations, _newest(self.settings), [key.casefold() for key in keys]
 
     def _read_rows(self, keys: list[str]) -> list[Row | None]:
         return [self._read(key) for key in keys]
 
     def _read(self, key: str) -> Row | None:
         try:
-            return read_row(self.settings, key, self.declarations.get(key), self.past.get(key))
+            declaration = self.declarations.get(key) if self._is_outlined else self.settings.declaration(key)
+            return read_row(self.settings, key, declaration, self.past.get(key))
         except kept.ClosedError:
             raise
         except kept.KeptError as error:
             return Row(key, f"({error})", "", "", "", key in self.declarations, False, False, False, True, False, None)
 
     def _set_keys(self, keys: list[str], folded: list[str]) -> None:
-        self.keys, self._texts = keys, folded
+        self.keys, self._texts = list(keys), folded
         if self.rows:
             self.rows = {key: row for key in keys if (row := self.rows.get(key))}
             self._texts = [
                 row.text if (row := self.rows.get(key)) else text for key, text in zip(keys, folded, strict=True)
             ]
+        # They may have come or gone since the keys were read.
+        for key in self._fresh:
+            self._put(key, self._read(key))
 
     # --- one key
 
@@ -149,14 +172,18 @@ class Catalog:
     async def reload_declarations(self) -> bool:
         """Reads the declarations again, for no notice tells of one that changes no value. Returns whether they have
         changed; then their rows were read again."""
-        declarations = await asyncio.to_thread(self.settings.declarations)
-        before, self.declarations = self.declarations, dict(declarations)
-        changed = [key for key in before.keys() | declarations.keys() if before.get(key) != declarations.get(key)]
+        declarations, changed = await asyncio.to_thread(self._compared, dict(self.declarations))
+        self.declarations = declarations
         for number, key in enumerate(changed, 1):
             self._put(key, self._read(key))
             if number % 100 == 0:
                 await asyncio.sleep(0)
         return bool(changed)
+
+    def _compared(self, before: dict[str, dict[str, Any]]) -> tuple[dict[str, dict[str, Any]], list[str]]:
+        """The declarations now, and the keys whose declarations are others. Any thread."""
+        now: dict[str, dict[str, Any]] = dict(self.settings.declarations())
+        return now, [key for key in before.keys() | now.keys() if before.get(key) != now.get(key)]
 
     def is_flashing(self, key: str) -> bool:
         """Whether a key has changed a moment ago."""
