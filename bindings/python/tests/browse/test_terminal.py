@@ -134,6 +134,9 @@ def test_it_is_suspended_and_resumed(tmux: Tmux, filled: Path) -> None:
     tmux.type("key07")
     tmux.wait("1 of 44 keys")
     tmux.press("C-q")
+    tmux.wait_without("44 keys")
+    tmux.type("echo status=$?")
+    tmux.press("Enter")
     tmux.wait("status=0")
 
 

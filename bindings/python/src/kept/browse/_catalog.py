@@ -70,8 +70,8 @@ class Catalog:
         self._begun = asyncio.ensure_future(asyncio.to_thread(self._read_first))
 
     async def load(self) -> AsyncIterator[int]:
-        """Reads all keys, their declarations and their past, and then their rows. Yields the number of rows that were
-        read, first 0, when the keys are known. A second call ends the first one."""
+        """Reads all keys, then their declarations and their past, and then their rows. Yields the number of rows that
+        were read, first 0, when the keys are known, and again when the rest is. A second call ends the first one."""
         self._loads += 1
         load = self._loads
         self._fresh.clear()
@@ -115,7 +115,8 @@ class Catalog:
         return Outline(declarations, keys, [key.casefold() for key in keys], is_complete=False)
 
     def _read_keys(self, declarations: dict[str, dict[str, Any]]) -> Outline:
-        keys = list(self.settings)
+        # A list of the store itself would ask it for its length first, which lists all keys, too.
+        keys = list(iter(self.settings))
         if declarations:
             keys = sorted({*keys, *declarations})
         return Outline(declarations, keys, [key.casefold() for key in keys], is_complete=True)
@@ -208,14 +209,18 @@ class Catalog:
     async def reload_declarations(self) -> bool:
         """Reads the declarations again, for no notice tells of one that changes no value. Returns whether they have
         changed; then their rows were read again."""
-        declarations = await asyncio.to_thread(self.settings.declarations)
-        before, self.declarations = self.declarations, dict(declarations)
-        changed = [key for key in before.keys() | declarations.keys() if before.get(key) != declarations.get(key)]
+        declarations, changed = await asyncio.to_thread(self._compared, dict(self.declarations))
+        self.declarations = declarations
         for number, key in enumerate(changed, 1):
             self._put(key, self._read(key))
             if number % 100 == 0:
                 await asyncio.sleep(0)
         return bool(changed)
+
+    def _compared(self, before: dict[str, dict[str, Any]]) -> tuple[dict[str, dict[str, Any]], list[str]]:
+        """The declarations now, and the keys whose declarations are others. Any thread."""
+        now: dict[str, dict[str, Any]] = dict(self.settings.declarations())
+        return now, [key for key in before.keys() | now.keys() if before.get(key) != now.get(key)]
 
     def is_flashing(self, key: str) -> bool:
         """Whether a key has changed a moment ago."""

@@ -39,7 +39,7 @@ HINTS = {
 }
 
 
-class OnOff(Switch):
+class OnOff(Switch, inherit_bindings=False):
     """A switch that Space turns. Enter ends the dialog, as everywhere else in it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space,left,right", "toggle_switch", "Turn")]

@@ -15,6 +15,7 @@ from textual.widgets import Footer, Input, Static
 import kept
 
 from ._actions import Actions
+from ._catalog import FLASH
 from ._outline import Branch, Item, Leaf, outline
 from ._row_list import RowList
 from ._rows import Row
@@ -22,6 +23,8 @@ from ._search import FILTERS, Query
 from ._text import ago, count_text, fitted, moment, one_line, title_line
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
@@ -75,6 +78,7 @@ class KeysScreen(Actions, Screen[None]):
         self._is_tree = False
         self._open: set[str] = set()
         self._is_drawing_due = False
+        self._has_flashes = False
         self._drawn = 0.0
         self._trouble: str | None = None
         # To look for garbage among so many new objects takes longer than a keystroke may. `_load` enables it again.
@@ -180,16 +184,24 @@ class KeysScreen(Actions, Screen[None]):
         """Draws changes, at most so often."""
         if not self._is_drawing_due:
             self._is_drawing_due = True
-            self.set_timer(max(0.001, self._drawn + PAUSE - time.monotonic()), self._draw_changes)
+            self._call_in(self._drawn + PAUSE - time.monotonic(), self._draw_changes)
+
+    def _call_in(self, seconds: float, call: Callable[[], object]) -> None:
+        # A timer of Textual never calls if the event loop is late for it.
+        asyncio.get_running_loop().call_later(max(0.0, seconds), self.call_next, call)
 
     def _draw_changes(self) -> None:
         self._is_drawing_due = False
         self._draw()
-        self.set_timer(1.05, self._end_flashes)
+        if not self._has_flashes:
+            self._has_flashes = True
+            self._call_in(FLASH + PAUSE, self._end_flashes)
 
     def _end_flashes(self) -> None:
-        self.session.catalog.forget_flashes()
+        self._has_flashes = self.session.catalog.forget_flashes()
         self._rows.refresh_items()
+        if self._has_flashes:
+            self._call_in(FLASH / 2, self._end_flashes)
 
     def _draw(self) -> None:
         self._drawn = time.monotonic()
