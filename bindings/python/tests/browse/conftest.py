@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
 
 from browse.stores import Writer, fill
 from kept.browse import _places
@@ -20,6 +22,25 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("LANG", "C.UTF-8")
     monkeypatch.setattr(_places.all_stores, "__defaults__", (tmp_path / "etc",))
+    # Textual's pilot waits after each key until the process needs little of the processor, which is never so beside
+    # other programs. Tests wait for states.
+    monkeypatch.setattr("textual.app.wait_for_idle", go_on)
+    monkeypatch.setattr("textual.pilot.wait_for_idle", go_on)
+    monkeypatch.setattr(Pilot, "press", press)
+
+
+async def go_on(min_sleep: float = 0, max_sleep: float = 0) -> None:
+    """Lets other tasks run."""
+    await asyncio.sleep(0)
+
+
+async def press(pilot: Pilot[int], *keys: str) -> None:
+    """Presses keys, each when the one before has been received."""
+    for key in keys:
+        await pilot.app._press_keys([key])
+        # From the program to the widget, from there to the screen, and what that leads to.
+        for _ in range(3):
+            await pilot._wait_for_screen()
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from kept.browse._keys import KeysScreen
 from kept.browse._row_list import RowList
 from kept.browse._session import Layers, Session
 
-SECONDS = 4.0
+SECONDS = 20.0
 """How long a state may take. Tests pass much sooner."""
 
 S = TypeVar("S", bound=Screen[Any])
@@ -130,8 +130,8 @@ def listed(pilot: Pilot[int]) -> list[str]:
 
 
 def text_of(pilot: Pilot[int], selector: str) -> str:
-    """What a part of the topmost screen shows."""
-    return str(pilot.app.screen.query_one(selector, Static).content)
+    """What a part of the topmost screen shows; nothing if it has no such part."""
+    return "".join(str(part.content) for part in pilot.app.screen.query(selector).results(Static))
 
 
 async def search(pilot: Pilot[int], text: str) -> None:

@@ -67,7 +67,8 @@ def wild(filled: Path, writer: Writer) -> Path:
     """The store with text in every place that would act on a terminal or on Textual."""
     writer.declare({
         WILD: {
-            "type": "string", "summary": f"[link]{WILD}", "description": f"[/]{WILD}\n[b]", "default": f"[@click]{WILD}",
+            "type": "string", "summary": f"[link]{WILD}", "description": f"[/]{WILD}\n[b]",
+            "default": f"[@click]{WILD}",
         },
         "choice": {"type": "string", "enum": [WILD, f"[u]{WILD}"], "summary": "[reverse]s"},
     })  # fmt: skip
@@ -322,10 +323,9 @@ def test_ascii_is_all_that_is_drawn_if_that_is_asked_for(filled: Path) -> None:
     async def body(pilot: Pilot[int]) -> None:
         async def check(screen: str) -> None:
             await pilot.pause()
+            ground = pilot.app.screen.styles.background
             for strip in pilot.app.screen._compositor.render_strips():
-                drawn = "".join(
-                    segment.text for segment in app_of(pilot)._ascii.apply(list(strip), pilot.app.ansi_theme)
-                )  # type: ignore[arg-type]
+                drawn = "".join(segment.text for segment in app_of(pilot)._ascii.apply(list(strip), ground))
                 assert drawn.isascii() and cell_len(drawn) == strip.cell_length, f"{screen}: {drawn!r}"
 
         assert app_of(pilot)._ascii in app_of(pilot).get_line_filters()
@@ -389,13 +389,10 @@ def test_columns_stand_below_each_other_whatever_the_writing(filled: Path, colum
 @pytest.mark.parametrize("size", [(80, 24), (240, 70), (30, 8)])
 def test_every_screen_can_be_drawn_at_any_size(filled: Path, size: tuple[int, int]) -> None:
     async def body(pilot: Pilot[int]) -> None:
-        for key, kind in [
-            ("enter", KeyPage),
-            ("i", ImportScreen),
-            ("x", ExportScreen),
-            ("c", CompareScreen),
-            ("f1", Help),
-        ]:
+        steps: list[tuple[str, type[Any]]] = [
+            ("enter", KeyPage), ("i", ImportScreen), ("x", ExportScreen), ("c", CompareScreen), ("f1", Help),
+        ]  # fmt: skip
+        for key, kind in steps:
             await pilot.press(key)
             await wait_for_screen(pilot, kind)
             assert len(screen_lines(pilot)) == size[1]

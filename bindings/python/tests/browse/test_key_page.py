@@ -58,7 +58,8 @@ def test_it_shows_the_declaration(filled: Path) -> None:
         await wait_for_text(pilot, "For every speaker.")
         lines = [line.split(maxsplit=1) for line in text_of(pilot, "#declared").split("\n")]
         assert lines[:4] == [
-            ["summary", "How loud it is"], ["description", "For every speaker."], ["type", "integer"], ["default", "50"],
+            ["summary", "How loud it is"], ["description", "For every speaker."], ["type", "integer"],
+            ["default", "50"],
         ]  # fmt: skip
         assert ["maximum", "100"] in lines and ["minimum", "0"] in lines
 

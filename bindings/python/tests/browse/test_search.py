@@ -142,7 +142,8 @@ def test_a_secret_is_not_found_by_its_value(filled: Path) -> None:
 def test_the_list_goes_with_down_and_enter_and_letters_are_only_letters(filled: Path) -> None:
     async def body(pilot: Pilot[int]) -> None:
         await pilot.press("slash", *"wqtdeun")
-        assert keys_screen(pilot).query_one("#search", Input).value == "wqtdeun"
+        search = keys_screen(pilot).query_one("#search", Input)
+        await wait_for(pilot, lambda: search.value == "wqtdeun", "the letters")
         assert "READ-ONLY" in screen_text(pilot)
         await pilot.press("enter")
         assert keys_screen(pilot).query_one("#rows").has_focus

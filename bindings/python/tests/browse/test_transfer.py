@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 import kept
 from browse.screens import (
@@ -60,11 +60,12 @@ async def try_import(pilot: Pilot[int], path: Path | str, *, replace: bool = Fal
     if not isinstance(pilot.app.screen, ImportScreen):
         await pilot.press("i")
         await wait_for_screen(pilot, ImportScreen)
-    pilot.app.screen.query_one("#path", Input).value = str(path)
-    pilot.app.screen.query_one("#replace", Check).value = replace
+    screen = pilot.app.screen
+    screen.query_one("#path", Input).value = str(path)
+    screen.query_one("#replace", Check).value = replace
+    screen.query_one("#report", Static).update("")
     await pilot.press("ctrl+r")
-    await wait_for(pilot, lambda: isinstance(pilot.app.screen, ImportScreen), "the end of the dry run")
-    await pilot.pause()
+    await wait_for(pilot, lambda: report(pilot) != [""], "the report of the dry run")
 
 
 def report(pilot: Pilot[int]) -> list[str]:
@@ -92,8 +93,8 @@ def test_a_dry_run_is_shown_before_anything_is_imported(filled: Path, tmp_path: 
         assert "refused" in lines[1] and any(line.startswith("! audio.balance: ") for line in lines)
         assert "~ audio.volume  30 -> 5" in lines and '~ ui.font  "Mono" -> "[red]Serif[/red]"' in lines
         assert '+ new.[bold]key  "\\u202e\\u001b"' in lines and "~ net.token  (secret)" in lines
-        assert "[red]Serif[/red]" in screen_text(pilot) and "hunter" not in screen_text(pilot)
-        assert settings.revision() == before
+        await wait_for_text(pilot, "[red]Serif[/red]")
+        assert "hunter" not in screen_text(pilot) and settings.revision() == before
         await pilot.press("ctrl+s")
         await wait_for(pilot, lambda: "nothing was imported" in report(pilot)[0], "the refusal of all")
         assert settings.revision() == before
@@ -193,7 +194,7 @@ def test_a_file_that_cannot_be_imported_is_refused_with_a_sentence(filled: Path,
         for path in (tmp_path / "absent.json", tmp_path, "", wrong, not_utf8, "a\0b", "/dev/null", "~nobody-x/y"):
             await try_import(pilot, path)
             await wait_for(
-                pilot, lambda: len(report(pilot)[0]) > 10 and "Nothing is" not in report(pilot)[0], str(path)
+                pilot, lambda: len(report(pilot)[0]) > 10 and "Nothing is" not in report(pilot)[0], repr(path)
             )
             assert len(report(pilot)) == 1 and "A dry run" not in report(pilot)[0], path
             assert not set(report(pilot)[0]) & set("\x1b\0")
@@ -336,10 +337,10 @@ async def compare_with(pilot: Pilot[int], other: Path | str) -> RowList:
     box = pilot.app.screen.query_one("#other", Input)
     box.value = str(other)
     box.focus()
+    screen = pilot.app.screen
     await pilot.press("enter")
     await wait_for(pilot, lambda: isinstance(pilot.app.screen, CompareScreen), "the end of the comparison")
-    await pilot.pause()
-    return pilot.app.screen.query_one("#rows", RowList)
+    return screen.query_one("#rows", RowList)
 
 
 def other_store(tmp_path: Path) -> Path:
@@ -409,7 +410,9 @@ def test_what_cannot_be_compared_is_refused_with_a_sentence(filled: Path, tmp_pa
         for other in (tmp_path / "absent", text, broken, "no-such-store", "a\0b", "memory:"):
             pilot.app.clear_notifications()
             await compare_with(pilot, other)
-            if other != "memory:":
+            if other == "memory:":
+                await wait_for_text(pilot, "16 keys compared")
+            else:
                 await wait_for(pilot, lambda: toasts(pilot), "the refusal")
         assert not (tmp_path / "absent").exists()
 
