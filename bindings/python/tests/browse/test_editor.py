@@ -248,7 +248,7 @@ def test_a_wrong_number_in_an_input_says_what_stands_there(filled: Path) -> None
     async def body(pilot: Pilot[int]) -> None:
         await open_editor(pilot, "audio.volume")
         await type_value(pilot, "true")
-        await wait_for(pilot, lambda: "a number stands here, such as 7" in problem(pilot), "the sentence")
+        await wait_for(pilot, lambda: "write a whole number, such as 7" in problem(pilot), "the sentence")
 
     browse(filled, body)
 

@@ -244,7 +244,7 @@ def test_a_key_without_a_past_says_so(filled: Path) -> None:
         await wait_for_text(pilot, "No change is known.")
         await allow_writing(pilot)
         await pilot.press("u")
-        await wait_for_toast(pilot, "committed nothing here")
+        await wait_for_toast(pilot, "nothing is left to undo")
 
     browse(filled, body)
 

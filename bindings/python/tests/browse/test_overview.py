@@ -73,7 +73,7 @@ def test_all_stores_are_shown_with_size_keys_health_and_who_has_them_open(stores
     async def body(pilot: Pilot[int]) -> None:
         await examined(pilot)
         name, size, keys, health, programs = cells(pilot, "org.example.app")
-        assert keys == "17" and health == "well" and size.endswith("B") and f"({process.pid})" in programs
+        assert keys == "21" and health == "well" and size.endswith("B") and f"({process.pid})" in programs
         assert cells(pilot, "org.small")[2:] == ["1", "well", ""]
         assert cells(pilot, "org.managed") == ["org.managed", "", "", "only files of the administrator", ""]
         assert cells(pilot, "broken")[3] != "well" and cells(pilot, "file")[3] != "well"

@@ -79,7 +79,7 @@ def test_edits_are_shown_as_differences_and_committed_together(filled: Path) -> 
         await wait_for(pilot, lambda: session_of(pilot).settings.get("ui.title") is None, "the undoing")
         assert session_of(pilot).settings["audio.volume"] == 30
         await pilot.press("u")
-        await wait_for_toast(pilot, "committed nothing here")
+        await wait_for_toast(pilot, "nothing is left to undo")
 
     browse(filled, body)
 

@@ -95,8 +95,9 @@ def test_a_dry_run_is_shown_before_anything_is_imported(filled: Path, tmp_path: 
         assert '+ new.[bold]key  "\\u202e\\u001b"' in lines and "~ net.token  (secret)" in lines
         await wait_for_text(pilot, "[red]Serif[/red]")
         assert "hunter" not in screen_text(pilot) and settings.revision() == before
+        assert "cannot be imported" in report(pilot)[0]
         await pilot.press("ctrl+s")
-        await wait_for(pilot, lambda: "nothing was imported" in report(pilot)[0], "the refusal of all")
+        await wait_for_toast(pilot, "first press Ctrl+R")
         assert settings.revision() == before
         file.write_text(json.dumps(values | {"audio.balance": 0.5}))
         await try_import(pilot, file)
@@ -143,7 +144,7 @@ def test_an_import_that_changes_nothing_lets_nothing_be_undone(filled: Path, tmp
         await pilot.press("ctrl+s")
         await wait_for(pilot, lambda: "no value had to be changed" in report(pilot)[0], "the import")
         await pilot.press("escape", "u")
-        await wait_for_toast(pilot, "committed nothing here")
+        await wait_for_toast(pilot, "nothing is left to undo")
         assert session_of(pilot).settings["audio.volume"] == 5, "the other process wrote that"
 
     browse(filled, body)

@@ -72,8 +72,9 @@ def test_json_for_an_editor_has_nothing_that_acts_on_a_terminal(text: str) -> No
         ("", 0, "must stand here"),
         ("[1,", 3, "must stand here"),
         ('{"a": 1,}', 8, "key in double quotes"),
-        ('"設定" x', 5, "','"),
-        ("1 2", 2, "','"),
+        ('"設定" x', 5, "this follows it"),
+        ("1 2", 2, "this follows it"),
+        ('["a"]\n"b"', 6, "this follows it"),
         ("}", 0, "must stand here"),
         ('"\x01"', 1, "control character"),
         ("[1,\n 2,\n x]", 9, "must stand here"),
@@ -118,9 +119,12 @@ def test_a_date_may_be_a_day() -> None:
     assert date_value(" 2026-11-20T23:44:01Z ") == datetime(2026, 11, 20, 23, 44, 1, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "yesterday", "2026-13-01", "2026-02-30", "20/11/2026", "2026-11-20 23:44", '"}, "']
-)
+def test_a_date_may_have_an_offset_and_is_in_utc_without_one() -> None:
+    assert date_value("2026-11-20 23:44") == datetime(2026, 11, 20, 23, 44, tzinfo=UTC)
+    assert date_value("2026-11-20T23:44:01+01:00") == datetime(2026, 11, 20, 22, 44, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "2026-02-30", "20/11/2026", '"}, "'])
 def test_what_is_no_date_is_refused(text: str) -> None:
     with pytest.raises(NotAValue, match="date"):
         date_value(text)

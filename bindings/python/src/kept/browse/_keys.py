@@ -85,6 +85,7 @@ class KeysScreen(Actions, Screen[None]):
         gc.disable()
         # What changes after this is received, so that nothing is missed when the reading begins.
         self._changes = session.settings.changes(prefix="")
+        self._revision = session.settings.revision()
         session.catalog.begin()
 
     def compose(self) -> ComposeResult:
@@ -151,7 +152,7 @@ class KeysScreen(Actions, Screen[None]):
     async def _watch(self) -> None:
         """Looks for what no notice tells: whether the store is still there, keys that were declared, and stored values
         that a higher layer hides."""
-        revision, pause = 0, 1.0
+        revision, pause = self._revision, 1.0
         while True:
             await asyncio.sleep(pause)
             self._show_trouble(await self.session.trouble())
@@ -162,7 +163,7 @@ class KeysScreen(Actions, Screen[None]):
                 begin = time.monotonic()
                 if found != revision:
                     catalog = self.session.catalog
-                    is_new = await catalog.reload_past(revision) if revision else False
+                    is_new = await catalog.reload_past(revision)
                     if await catalog.reload_declarations() or is_new:
                         self._changed()
                 # Where much is declared, this takes its time, and is done less often.

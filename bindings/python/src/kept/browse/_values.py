@@ -120,6 +120,8 @@ def value_of(kind: str, text: str) -> kept.JSON:
             try:
                 value = json_value(text)
             except NotAValue:
+                if re.fullmatch(r"-?\d+", text.strip()):
+                    raise  # too large
                 value = None
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise NotAValue(f"write a {'whole number, such as 7' if kind == 'integer' else 'number, such as 0.5'}")
