@@ -64,6 +64,7 @@ class RowList(ScrollView, can_focus=True):
         self._line = line
         self._items: Sequence[Item] = ()
         self._cursor = 0
+        self._was_moved = False
 
     # --- items
 
@@ -73,11 +74,11 @@ class RowList(ScrollView, can_focus=True):
 
     def show(self, items: Sequence[Item]) -> None:
         """Shows other items. The cursor stays on its item, which stays where it is on the screen; if it is gone, the
-        cursor is on the one that followed it."""
+        cursor is on the one that followed it. Before it is moved for the first time, it stays on the first item."""
         before = self.item
         line = self._cursor - self.scroll_offset.y
         self._items = items
-        if before is not None:
+        if before is not None and self._was_moved:
             self._cursor = _place(items, before)
         self._cursor = max(0, min(self._cursor, len(items) - 1))
         self._resize()
@@ -118,6 +119,7 @@ class RowList(ScrollView, can_focus=True):
         self._move_to(_place(self._items, item))
 
     def _move_to(self, place: int) -> None:
+        self._was_moved = True
         place = max(0, min(place, len(self._items) - 1))
         if place != self._cursor:
             self._cursor = place
