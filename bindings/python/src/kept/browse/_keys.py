@@ -151,7 +151,6 @@ class KeysScreen(Actions, Screen[None]):
             self._show_trouble(str(error))
 
     def _show_trouble(self, sentence: str | None) -> None:
-        sentence = sentence or next(reversed(self.session.reports.sentences), None)
         if sentence != self._trouble:
             self._trouble = sentence
             banner = self.query_one("#trouble", Static)
