@@ -284,6 +284,7 @@ def searched(soak: Soak, seconds: float) -> list[float]:
                 time.sleep(0.1)
             soak.press("\x15", "Search keys")
     soak.press("\x1b[27u", "")
+    soak.press("g", PROBE)
     return times
 
 
