@@ -228,6 +228,7 @@ def soaked(location: str, asked: argparse.Namespace) -> None:
         quiet.end()
         print(row("keystroke in the list", paced(lambda: next(moves), 5)), flush=True)
         print(row("keystroke in the search box", searched(soak, 5)), flush=True)
+        moves = moved(soak)  # from the first row again
         busy = Writer(location, asked.changed, asked.rate, asked.keys)
         title = f"{asked.rate:,} changes a second"
         paced(lambda: soak.probe(busy), 15)  # a warm-up
@@ -284,6 +285,7 @@ def searched(soak: Soak, seconds: float) -> list[float]:
                 time.sleep(0.1)
             soak.press("\x15", "Search keys")
     soak.press("\x1b[27u", "")
+    soak.press("g", PROBE)
     return times
 
 

@@ -103,6 +103,9 @@ class Browser(App[int]):
             self.failure = str(error)
             self.tell(self.failure, "error")
             return False
+        before = getattr(self.screen, "session", None)
+        if before is not None and before.location == session.location:
+            session.pending = before.pending  # a commit refuses those whose keys have changed
         while len(self.screen_stack) > 1 and not _is_overview(self.screen):
             self.pop_screen()
         self._may_write = False

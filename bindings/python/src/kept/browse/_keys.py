@@ -80,6 +80,7 @@ class KeysScreen(Actions, Screen[None]):
         self._is_drawing_due = False
         self._has_flashes = False
         self._drawn = 0.0
+        self._pause = PAUSE
         self._trouble: str | None = None
         # To look for garbage among so many new objects takes longer than a keystroke may. `_load` enables it again.
         gc.disable()
@@ -172,7 +173,6 @@ class KeysScreen(Actions, Screen[None]):
                 self._show_trouble(str(error))
 
     def _show_trouble(self, sentence: str | None) -> None:
-        sentence = sentence or next(reversed(self.session.reports.sentences), None)
         if sentence != self._trouble:
             self._trouble = sentence
             banner = self.query_one("#trouble", Static)
@@ -185,7 +185,7 @@ class KeysScreen(Actions, Screen[None]):
         """Draws changes, at most so often."""
         if not self._is_drawing_due:
             self._is_drawing_due = True
-            self._call_in(self._drawn + PAUSE - time.monotonic(), self._draw_changes)
+            self._call_in(self._drawn + self._pause - time.monotonic(), self._draw_changes)
 
     def _call_in(self, seconds: float, call: Callable[[], object]) -> None:
         # A timer of Textual never calls if the event loop is late for it.
@@ -205,13 +205,16 @@ class KeysScreen(Actions, Screen[None]):
             self._call_in(FLASH / 2, self._end_flashes)
 
     def _draw(self) -> None:
-        self._drawn = time.monotonic()
+        begun = time.monotonic()
         if self._query.is_empty and not self._is_tree:
             self._rows.show(self.session.catalog.keys)
         else:
             self._select()
         self._show_title()
         self._show_detail(self._rows.item)
+        # A search among many keys takes long: most of the time is left to keystrokes.
+        self._drawn = time.monotonic()
+        self._pause = max(PAUSE, 3 * (self._drawn - begun))
 
     def _select(self) -> None:
         """Shows the keys that the search finds."""

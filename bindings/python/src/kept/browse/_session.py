@@ -11,7 +11,6 @@ import kept
 
 from . import _pending
 from ._catalog import Catalog
-from ._health import Reports
 from ._pending import Edit, Pending
 from ._places import folder_of, is_identifier, location_of
 
@@ -61,7 +60,6 @@ class Session:
     location: str
     layers: Layers
     settings: kept.Store
-    reports: Reports
     catalog: Catalog = field(init=False)
     pending: Pending = field(default_factory=Pending)
     commits: list[int] = field(default_factory=list)
@@ -76,9 +74,7 @@ class Session:
     def begin(cls, location: str, layers: Layers) -> Session:
         """Opens a store. Any thread."""
         location = location_of(location)
-        with Reports() as reports:
-            settings = open_store(location, layers)
-        return cls(location, layers, settings, reports)
+        return cls(location, layers, open_store(location, layers))
 
     async def commit(self, edits: Sequence[Edit]) -> int | None:
         """Commits edits together on another thread, which may wait for other writers. Errors as `_pending.commit`."""
@@ -105,14 +101,22 @@ class Session:
             what = "was removed" if now is None else "was replaced by another folder"
             return f"{self._folder} {what}; what you see is what it held. Ctrl+R opens it again"
         try:
-            await asyncio.to_thread(self.settings.revision)
+            return await asyncio.to_thread(_broken_file, self.settings)
         except kept.KeptError as error:
             return str(error)
-        return None
 
     def close(self) -> None:
         """Closes the store. It may sync a file: not on the thread of the event loop."""
         self.settings.close()
+
+
+def _broken_file(settings: kept.Store) -> str | None:
+    """What is wrong with a file of the administrator: then its last good values hold. Raises if the store cannot be
+    reached."""
+    settings.revision()
+    # For a key that no layer has, since a value of a layer may have a problem, too.
+    layers = settings.explain("kept browse: no such key").layers
+    return next((finding.problem for finding in layers if finding.problem), None)
 
 
 def _identity(folder: Path | None) -> tuple[int, int] | None:

@@ -1,0 +1,265 @@
+"""`kept browse` when the store is removed, replaced, damaged or locked under it: a sentence, and no crash."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sqlite3
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, Static, TextArea
+
+import kept
+from kept.browse._app import Browser
+from kept.browse._keys import KeysScreen
+from kept.browse._session import Layers
+
+# The program itself ignores it, for it would be written across the screen.
+pytestmark = pytest.mark.filterwarnings("ignore::kept.SalvagedWarning")
+
+DEADLINE = 60.0
+
+Steps = Callable[[Browser, Pilot[int]], Awaitable[None]]
+
+
+def browse(location: Path, steps: Steps, **options: object) -> None:
+    """Runs the program without a terminal, and does something with it when it has read everything."""
+    layers = Layers(**options, has_standard=False)  # type: ignore[arg-type]
+    browser = Browser(str(location), layers=layers)
+
+    async def running() -> None:
+        async with browser.run_test(size=(100, 30), notifications=True) as pilot:
+            await until(pilot, lambda: bool(browser.failure) or is_read(browser), "the first screen")
+            await steps(browser, pilot)
+
+    asyncio.run(running())
+
+
+async def until(pilot: Pilot[int], condition: Callable[[], object], what: str) -> None:
+    """Waits until a condition holds."""
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        assert pilot.app._exception is None, pilot.app._exception
+        assert time.monotonic() < end, f"{what} did not come; the screen is\n{screen(pilot)}"
+        await pilot.pause(0.02)
+
+
+def screen(pilot: Pilot[int]) -> str:
+    """The text of the screen."""
+    return "\n".join(strip.text for strip in pilot.app.screen._compositor.render_strips())
+
+
+def is_read(browser: Browser) -> bool:
+    return isinstance(browser.screen, KeysScreen) and browser.screen.session.catalog.is_complete
+
+
+def banner(browser: Browser) -> str:
+    """The sentence above the list; empty if there is none."""
+    found = browser.screen.query_one("#trouble", Static)
+    return str(found.content) if found.display else ""
+
+
+def told(browser: Browser) -> str:
+    """What was said in notifications that are still there."""
+    return "\n".join(notification.message for notification in browser._notifications)
+
+
+async def edit(browser: Browser, pilot: Pilot[int], key: str, text: str) -> None:
+    """Sets a key as a person does."""
+    if browser.mode_text != "WRITING":
+        await pilot.press("w")
+    assert isinstance(browser.screen, KeysScreen)
+    browser.screen._rows.put_cursor(key)
+    await pilot.press("e")
+    await until(pilot, lambda: browser.screen.query("#editor"), "the editor")
+    editor = browser.screen.query_one("#editor")
+    if isinstance(editor, Input):
+        editor.value = text
+    else:
+        assert isinstance(editor, TextArea)
+        editor.text = text
+    await pilot.press("ctrl+s")
+    await until(pilot, lambda: isinstance(browser.screen, KeysScreen), "the list")
+
+
+@pytest.fixture
+def filled(location: Path) -> Path:
+    """A store with a few hundred keys."""
+    with kept.open(location) as settings:
+        settings.declare({"a.level": {"type": "integer", "default": 1}})
+        with settings.transaction() as transaction:
+            for number in range(300):
+                transaction[f"list.key{number:03}"] = "a value that takes some space " * 5
+    return location
+
+
+# --- another folder, or none
+
+
+def test_a_store_that_is_removed_and_made_again(filled: Path) -> None:
+    async def steps(browser: Browser, pilot: Pilot[int]) -> None:
+        shutil.rmtree(filled)
+        await until(pilot, lambda: "was removed" in banner(browser), "the banner")
+        assert "Ctrl+R" in banner(browser)
+        assert "list.key003" in screen(pilot)
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: "does not exist" in told(browser), "the reason")
+        assert "list.key003" in screen(pilot)
+        with kept.open(filled) as settings:
+            settings["quite.new"] = True
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: "quite.new" in screen(pilot) and is_read(browser), "the new store")
+        await until(pilot, lambda: not banner(browser), "a screen without the banner")
+
+    browse(filled, steps)
+
+
+def test_a_store_that_is_replaced(filled: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.kept"
+    with kept.open(other) as settings:
+        settings["from.other"] = 1
+
+    async def steps(browser: Browser, pilot: Pilot[int]) -> None:
+        filled.rename(tmp_path / "away.kept")
+        other.rename(filled)
+        await until(pilot, lambda: "replaced by another folder" in banner(browser), "the banner")
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: "from.other" in screen(pilot), "the other store")
+        await until(pilot, lambda: not banner(browser), "a screen without the banner")
+        await edit(browser, pilot, "from.other", "22")
+        await until(pilot, lambda: "committed as revision" in told(browser).lower(), "the commit")
+        with kept.open(filled) as settings:
+            assert settings["from.other"] == 22
+
+    browse(filled, steps)
+
+
+def test_a_store_that_comes_back_needs_no_key(filled: Path, tmp_path: Path) -> None:
+    async def steps(browser: Browser, pilot: Pilot[int]) -> None:
+        filled.rename(tmp_path / "away.kept")
+        await until(pilot, lambda: "was removed" in banner(browser), "the banner")
+        (tmp_path / "away.kept").rename(filled)
+        await until(pilot, lambda: not banner(browser), "a screen without the banner")
+        with kept.open(filled) as settings:
+            settings["a.level"] = 7
+        await until(pilot, lambda: " 7 " in screen(pilot), "the change")
+
+    browse(filled, steps)
+
+
+def test_what_is_pending_outlives_opening_again(filled: Path) -> None:
+    async def steps(browser: Browser, pilot: Pilot[int]) -> None:
+        await pilot.press("w")
+        await pilot.press("e")
+        await until(pilot, lambda: browser.screen.query("#editor"), "the editor")
+        browser.screen.query_one("#editor", Input).value = "5"
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: "1 pending change" in screen(pilot), "the pending change")
+        before = browser.screen
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: browser.screen is not before and is_read(browser), "the store, opened again")
+        await until(pilot, lambda: "1 pending change" in screen(pilot), "the pending change")
+
+    browse(filled, steps)
+
+
+# --- damage
+
+
+def overwrite(path: Path, start: int, end: int) -> None:
+    """Damages a file in place, as a failing disk does."""
+    size = path.stat().st_size
+    with open(path, "r+b") as file:
+        for place in range(min(start, size), min(end, size), 16):
+            file.seek(place)
+            file.write(os.urandom(min(16, size - place)))
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 100), (4096, 1 << 30), (0, 1 << 30)])
+def test_a_database_that_is_damaged_while_it_is_open(filled: Path, start: int, end: int) -> None:
+    async def steps(browser: Browser, pilot: Pilot[int]) -> None:
+        overwrite(filled / "values.sqlite", start, end)
+        assert isinstance(browser.screen, KeysScreen)
+        await pilot.press("end", "home", "slash", "k", "escape", "down", "enter")
+        await pilot.press("1", "2", "3", "4")
+        await pilot.pause(0.2)
+        await pilot.press("escape")
+        # Either the store is still read from memory, or a sentence says why not.
+        before = browser.screen
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: browser.screen is not before or told(browser), "an answer to Ctrl+R")
+
+    browse(filled, steps)
+
+
+def test_a_journal_that_is_damaged_while_it_is_open(filled: Path) -> None:
+    async def steps(browser: Browser, pilot: Pilot[int]) -> None:
+        with kept.open(filled) as settings:
+            for number in range(50):
+                settings[f"list.key{number:03}"] = "another"
+            overwrite(filled / "journal", 0, 1 << 30)
+            await pilot.press("end", "home", "slash", "k", "escape", "down", "enter")
+            await pilot.pause(0.2)
+            await pilot.press("escape", "ctrl+r")
+            await pilot.pause(0.2)
+
+    browse(filled, steps)
+
+
+def test_a_damaged_store_is_not_opened_but_the_reason_is_told(filled: Path) -> None:
+    overwrite(filled / "values.sqlite", 0, 1 << 30)
+
+    async def steps(browser: Browser, pilot: Pilot[int]) -> None:
+        await until(pilot, lambda: browser.failure or banner(browser) or is_read(browser), "an answer")
+
+    browse(filled, steps)
+
+
+# --- locks
+
+
+def test_an_edit_that_waits_for_a_lock_leaves_the_screen_responsive(filled: Path) -> None:
+    async def steps(browser: Browser, pilot: Pilot[int]) -> None:
+        other = sqlite3.connect(filled / "values.sqlite", isolation_level=None)
+        other.execute("BEGIN EXCLUSIVE")
+        await edit(browser, pilot, "a.level", "9")
+        begun = time.monotonic()
+        await pilot.press("end")
+        await until(pilot, lambda: "list.key299" in screen(pilot), "the end of the list")
+        assert time.monotonic() - begun < 4
+        # It is in the journal at once, or refused with a sentence after some seconds.
+        await until(pilot, lambda: told(browser), "what came of the edit")
+        other.execute("ROLLBACK")
+        other.close()
+        await edit(browser, pilot, "a.level", "8")
+        await until(pilot, lambda: "committed as revision" in told(browser).lower(), "the commit")
+
+    browse(filled, steps)
+
+
+# --- the administrator's file
+
+
+def test_a_managed_file_that_is_broken_for_a_while(filled: Path, tmp_path: Path) -> None:
+    managed = tmp_path / "managed.json"
+    managed.write_text('{"values": {"a.level": 4}}')
+
+    def replace(text: str) -> None:
+        new = tmp_path / "managed.json.new"
+        new.write_text(text)
+        new.replace(managed)
+
+    async def steps(browser: Browser, pilot: Pilot[int]) -> None:
+        assert " 4 " in screen(pilot)
+        replace('{"values": {"a.level": ')
+        await until(pilot, lambda: "managed.json" in banner(browser), "the banner")
+        replace('{"values": {"a.level": 5}}')
+        await until(pilot, lambda: " 5 " in screen(pilot), "the new value")
+        await until(pilot, lambda: not banner(browser), "a screen without the banner")
+
+    browse(filled, steps, managed=str(managed))
