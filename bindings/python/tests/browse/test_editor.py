@@ -192,7 +192,7 @@ def test_text_with_control_characters_is_written_with_escapes(filled: Path, writ
         editor = await open_editor(pilot, "ui.font")
         assert isinstance(editor, TextArea) and "\\u001b" in editor.text and "\\u202e" in editor.text
         assert not set("\x1b\x9b\x07\u202e\u200e") & set(screen_text(pilot))
-        assert "for its control characters" in screen_text(pilot)
+        await wait_for_text(pilot, "for its control characters")
         await type_value(pilot, editor.text.replace("red", "blue"))
         await finished(pilot)
 

@@ -195,13 +195,12 @@ def test_a_second_edit_replaces_the_first_and_the_old_value_drops_it(filled: Pat
 def test_what_is_pending_is_not_lost_without_a_question(filled: Path) -> None:
     async def body(pilot: Pilot[int]) -> None:
         await gather(pilot, "audio.volume", "77")
-        for key in ("q", "ctrl+r"):
-            await pilot.press(key)
-            await wait_for_screen(pilot, Ask)
-            assert "pending" in screen_text(pilot) and "discarded" in screen_text(pilot)
-            await pilot.press("enter", "q", "n")
-            await wait_for(pilot, lambda: keys_screen(pilot).is_current, "the list")
-            assert len(session_of(pilot).pending) == 1
+        await pilot.press("q")
+        await wait_for_screen(pilot, Ask)
+        await wait_for_text(pilot, "discarded")
+        await pilot.press("enter", "q", "n")
+        await wait_for(pilot, lambda: keys_screen(pilot).is_current, "the list")
+        assert len(session_of(pilot).pending) == 1
         await pilot.press("q")
         await wait_for_screen(pilot, Ask)
         await pilot.press("y")
@@ -211,16 +210,14 @@ def test_what_is_pending_is_not_lost_without_a_question(filled: Path) -> None:
         assert store["audio.volume"] == 30
 
 
-def test_opening_again_discards_what_is_pending_after_the_answer(filled: Path) -> None:
+def test_opening_again_keeps_what_is_pending(filled: Path) -> None:
     async def body(pilot: Pilot[int]) -> None:
         await gather(pilot, "audio.volume", "77")
         before = session_of(pilot)
         await pilot.press("ctrl+r")
-        await wait_for_screen(pilot, Ask)
-        await pilot.press("y")
         await wait_for(pilot, lambda: keys_screen(pilot).is_current and session_of(pilot) is not before, "the list")
         await wait_for(pilot, lambda: "audio.volume" in listed(pilot), "the keys")
-        assert len(session_of(pilot).pending) == 0 and "pending" not in screen_lines(pilot)[0]
+        await wait_for_text(pilot, "1 pending change")
 
     browse(filled, body)
 

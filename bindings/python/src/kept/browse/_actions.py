@@ -210,16 +210,8 @@ class Actions:
         self._browser.push_screen(CompareScreen(self.session))
 
     def action_reopen(self) -> None:
-        """Opens the store again: the folder may be another one. What is pending is not lost without a question."""
-        if self.session.pending:
-            question = "Open it again? What is pending was not committed, and is discarded."
-            self._browser.push_screen(Ask(question, []), self._reopen)
-        else:
-            self._reopen(True)
-
-    def _reopen(self, yes: bool | None) -> None:
-        if yes:
-            self._browser.show_store(self.session.location)
+        """Opens the store again: the folder may be another one. What is pending stays."""
+        self._browser.show_store(self.session.location)
 
 
 def _is_misfit(found: kept.Explanation) -> bool:
