@@ -66,6 +66,11 @@ class KeyPage(Actions, Screen[None]):
         super().__init__()
         self.session = session
         self._key = key
+        self._head, self._summary, self._value, self._reason_line, self._ladder, self._declared, self._log_text = (
+            Static(id=name, markup=False)
+            for name in ("title", "summary", "value", "reason", "ladder", "declared", "log")
+        )
+        self._past = OptionList(id="past", markup=False)
         self._is_revealed = False
         self._changes: list[kept.PastChange] = []
         self._log: deque[str] = deque(maxlen=MOST)
@@ -75,20 +80,20 @@ class KeyPage(Actions, Screen[None]):
         return self._key
 
     def compose(self) -> ComposeResult:
-        yield Static(id="title", markup=False)
-        yield Static(id="summary", markup=False)
+        yield self._head
+        yield self._summary
         with VerticalScroll(id="value-box"):
-            yield Static(id="value", markup=False)
-        yield Static(id="reason", markup=False)
+            yield self._value
+        yield self._reason_line
         with TabbedContent(id="tabs"):
             with TabPane("Layers", id="layers"), VerticalScroll():
-                yield Static(id="ladder", markup=False)
+                yield self._ladder
             with TabPane("Declaration", id="declaration"), VerticalScroll():
-                yield Static(id="declared", markup=False)
+                yield self._declared
             with TabPane("History", id="history"):
-                yield OptionList(id="past", markup=False)
+                yield self._past
             with TabPane("Live", id="live"), VerticalScroll():
-                yield Static(id="log", markup=False)
+                yield self._log_text
         yield Footer()
 
     def on_mount(self) -> None:
@@ -101,7 +106,7 @@ class KeyPage(Actions, Screen[None]):
             async with self.session.settings.changes(self._key) as changes:
                 async for change in changes:
                     self._log.appendleft(_line_of(change))
-                    self.query_one("#log", Static).update("\n".join(self._log))
+                    self._log_text.update("\n".join(self._log))
                     self._show()
         except kept.KeptError as error:
             self._browser.tell(str(error), "error")
@@ -115,20 +120,19 @@ class KeyPage(Actions, Screen[None]):
             declaration = self.session.settings.declaration(self._key)
             history = await asyncio.to_thread(self._history)
         except kept.KeptError as error:
-            self.query_one("#value", Static).update(one_line(f"({error})"))
+            self._value.update(one_line(f"({error})"))
             return
         states = [name for name, holds in (("LOCKED", found.locked), ("SECRET", found.secret)) if holds]
         title = title_line(one_line(self._key), states, self._browser.mode_text, self.size.width or 80)
-        self.query_one("#title", Static).update(title)
-        summary = self.query_one("#summary", Static)
-        summary.update(summary_of(declaration))
-        summary.display = bool(summary_of(declaration))
-        self.query_one("#value", Static).update(self._value_text(found))
-        self.query_one("#reason", Static).update(one_line(self._reason(found)))
-        self.query_one("#ladder", Static).update("\n".join(_ladder(found)))
-        self.query_one("#declared", Static).update("\n".join(_declared(declaration, found.secret)))
+        self._head.update(title)
+        self._summary.update(summary_of(declaration))
+        self._summary.display = bool(summary_of(declaration))
+        self._value.update(self._value_text(found))
+        self._reason_line.update(one_line(self._reason(found)))
+        self._ladder.update("\n".join(_ladder(found)))
+        self._declared.update("\n".join(_declared(declaration, found.secret)))
         if not self._log:
-            self.query_one("#log", Static).update("Changes by any process appear here as they happen.")
+            self._log_text.update("Changes by any process appear here as they happen.")
         self._show_history(history)
 
     def _history(self) -> list[kept.PastChange]:
@@ -155,7 +159,7 @@ class KeyPage(Actions, Screen[None]):
         return f"{found.reason}{f'; pending: {edit.text}' if edit else ''}"
 
     def _show_history(self, changes: list[kept.PastChange]) -> None:
-        past = self.query_one("#past", OptionList)
+        past = self._past
         if changes == self._changes and past.option_count:
             return
         # The cursor stays on its change when newer ones come.
@@ -189,11 +193,11 @@ class KeyPage(Actions, Screen[None]):
         """Shows another tab."""
         self.query_one("#tabs", TabbedContent).active = name
         if name == "history":
-            self.query_one("#past", OptionList).focus()
+            self._past.focus()
 
     async def action_undo_selected(self) -> None:
         """Takes back the selected change of the history, else the last commit that was made here."""
-        past = self.query_one("#past", OptionList)
+        past = self._past
         if self.query_one("#tabs", TabbedContent).active != "history" or past.highlighted is None or not self._changes:
             await self.action_undo()
         elif self._browser.may_write():

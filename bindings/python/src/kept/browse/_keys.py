@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 PAUSE = 0.05
 """The least time between two drawings of changes, in seconds."""
 
+PLACEHOLDER = "Search keys, summaries and values, or @modified …"
+
 ALL_OPEN = 2000
 """A search that finds no more keys opens the branches of the tree."""
 
@@ -74,7 +76,15 @@ class KeysScreen(Actions, Screen[None]):
         super().__init__()
         self.session = session
         self._query = Query.of(query)
-        self._first_query = query
+        # Kept here, since what comes late may find the screen without its parts.
+        self._head = Static(id="title", markup=False)
+        self._banner = Static(id="trouble", markup=False)
+        self._search = Input(
+            query, placeholder=PLACEHOLDER, id="search", compact=True, select_on_focus=False,
+        )  # fmt: skip
+        self._columns = Static(id="columns", markup=False)
+        self._rows = RowList(self._line, id="rows")
+        self._detail = Static(id="detail", markup=False)
         self._is_tree = False
         self._open: set[str] = set()
         self._is_drawing_due = False
@@ -90,13 +100,7 @@ class KeysScreen(Actions, Screen[None]):
         session.catalog.begin()
 
     def compose(self) -> ComposeResult:
-        yield Static(id="title", markup=False)
-        yield Static(id="trouble", markup=False)
-        yield Input(self._first_query, placeholder="Search keys, summaries and values, or @modified …", id="search",
-                    compact=True, select_on_focus=False)  # fmt: skip
-        yield Static(id="columns", markup=False)
-        yield RowList(self._line, id="rows")
-        yield Static(id="detail", markup=False)
+        yield from (self._head, self._banner, self._search, self._columns, self._rows, self._detail)
         yield Footer()
 
     def on_mount(self) -> None:
@@ -110,10 +114,6 @@ class KeysScreen(Actions, Screen[None]):
     def on_unmount(self) -> None:
         gc.unfreeze()
         asyncio.get_running_loop().run_in_executor(None, self.session.close)
-
-    @property
-    def _rows(self) -> RowList:
-        return self.query_one("#rows", RowList)
 
     # --- reading
 
@@ -175,9 +175,8 @@ class KeysScreen(Actions, Screen[None]):
     def _show_trouble(self, sentence: str | None) -> None:
         if sentence != self._trouble:
             self._trouble = sentence
-            banner = self.query_one("#trouble", Static)
-            banner.update(one_line(sentence or ""))
-            banner.set_class(sentence is not None, "shown")
+            self._banner.update(one_line(sentence or ""))
+            self._banner.set_class(sentence is not None, "shown")
 
     # --- drawing
 
@@ -189,7 +188,12 @@ class KeysScreen(Actions, Screen[None]):
 
     def _call_in(self, seconds: float, call: Callable[[], object]) -> None:
         # A timer of Textual never calls if the event loop is late for it.
-        asyncio.get_running_loop().call_later(max(0.0, seconds), self.call_next, call)
+        asyncio.get_running_loop().call_later(max(0.0, seconds), self.call_next, self._if_shown, call)
+
+    def _if_shown(self, call: Callable[[], object]) -> None:
+        """Calls, unless the screen was left meanwhile."""
+        if self.is_attached:
+            call()
 
     def _draw_changes(self) -> None:
         self._is_drawing_due = False
@@ -240,11 +244,8 @@ class KeysScreen(Actions, Screen[None]):
             notes.append(f"{count_text(len(self.session.pending), 'pending change')}: press a")
         width = self.size.width or 80
         title = title_line(one_line(self.session.location), notes, self._browser.mode_text, width)
-        self.query_one("#title", Static).update(title)
-        self.query_one("#columns", Static).update(self._columns(width))
-
-    def _columns(self, width: int) -> str:
-        return _cells(width, "   KEY", "VALUE", "TYPE", "LAYER", "CHANGED", "BY")
+        self._head.update(title)
+        self._columns.update(_cells(width, "   KEY", "VALUE", "TYPE", "LAYER", "CHANGED", "BY"))
 
     def _line(self, item: Item, width: int) -> tuple[str, bool]:
         if isinstance(item, Branch):
@@ -272,7 +273,7 @@ class KeysScreen(Actions, Screen[None]):
         elif item is not None:
             key = item.key if isinstance(item, Leaf) else item
             text = f"{one_line(key)}\n{_details(self.session.catalog.row(key))}"
-        self.query_one("#detail", Static).update(text)
+        self._detail.update(text)
 
     def on_resize(self) -> None:
         self._show_title()
@@ -292,7 +293,7 @@ class KeysScreen(Actions, Screen[None]):
         query = Query.of(message.value)
         if query.begun:
             matching = [f"{name}: {FILTERS[name][0]}" for name in FILTERS if name.startswith(query.begun)]
-            self.query_one("#detail", Static).update("\n".join(_two_lines(matching)))
+            self._detail.update("\n".join(_two_lines(matching)))
         if query != self._query:
             self._query = query
             self._select()
@@ -302,22 +303,20 @@ class KeysScreen(Actions, Screen[None]):
 
     def action_search(self) -> None:
         # At once: the next keys may be here already, and are letters.
-        search = self.query_one("#search", Input)
-        self.set_focus(search)
+        self.set_focus(self._search)
         # What is typed replaces the last search.
-        search.select_all()
+        self._search.select_all()
 
     def action_escape(self) -> None:
         """Ends the search; if there is none, leaves the screen."""
-        search = self.query_one("#search", Input)
-        if search.value or search.has_focus:
-            search.value = ""
+        if self._search.value or self._search.has_focus:
+            self._search.value = ""
             self._rows.focus()
         else:
             self._browser.action_leave()
 
     def on_key(self, event: object) -> None:
-        if getattr(event, "key", "") == "down" and self.query_one("#search", Input).has_focus:
+        if getattr(event, "key", "") == "down" and self._search.has_focus:
             self._rows.focus()
 
     def action_tree(self) -> None:

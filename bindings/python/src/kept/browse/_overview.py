@@ -47,19 +47,16 @@ class Overview(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
+        self._table: DataTable[Text] = DataTable(cursor_type="row", id="stores")
+        self._detail_text = Static(id="detail", markup=False)
         self._places: list[Place] = []
         self._findings: dict[str, list[Finding]] = {}
 
     def compose(self) -> ComposeResult:
         yield Static(one_line(f"Stores in {user_folder()}"), id="title", markup=False)
-        table: DataTable[Text] = DataTable(cursor_type="row", id="stores")
-        yield table
-        yield Static(id="detail", markup=False)
+        yield self._table
+        yield self._detail_text
         yield Footer()
-
-    @property
-    def _table(self) -> DataTable[Text]:
-        return self.query_one("#stores", DataTable)
 
     def on_mount(self) -> None:
         for name in COLUMNS:
@@ -122,7 +119,7 @@ class Overview(Screen[None]):
         self._detail("\n".join(lines or [str(place.folder)]))
 
     def _detail(self, text: str) -> None:
-        self.query_one("#detail", Static).update("\n".join(map(one_line, text.split("\n"))))
+        self._detail_text.update("\n".join(map(one_line, text.split("\n"))))
 
     def on_data_table_row_selected(self) -> None:
         if place := self._place:

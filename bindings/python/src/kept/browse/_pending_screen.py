@@ -40,23 +40,25 @@ class PendingScreen(Actions, Screen[None]):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
+        self._head = Static(id="title", markup=False)
+        self._options = OptionList(id="edits", markup=False)
 
     def compose(self) -> ComposeResult:
-        yield Static(id="title", markup=False)
+        yield self._head
         yield Static(
             "They are committed together or not at all, and refused if a program has changed one of these keys since.",
             id="hint", markup=False,
         )  # fmt: skip
-        yield OptionList(id="edits", markup=False)
+        yield self._options
         yield Footer()
 
     def on_mount(self) -> None:
         self.edits_changed()
-        self.query_one("#edits").focus()
+        self._options.focus()
 
     @property
     def key(self) -> str | None:
-        place = self.query_one("#edits", OptionList).highlighted
+        place = self._options.highlighted
         edits = self.session.pending.edits
         return None if place is None or place >= len(edits) else edits[place].key
 
@@ -68,7 +70,7 @@ class PendingScreen(Actions, Screen[None]):
         if not edits:
             self.dismiss()
             return
-        options = self.query_one("#edits", OptionList)
+        options = self._options
         place = options.highlighted or 0
         options.clear_options()
         options.add_options(
@@ -76,7 +78,7 @@ class PendingScreen(Actions, Screen[None]):
         )
         options.highlighted = min(place, len(edits) - 1)
         parts = [count_text(len(edits), "pending change"), self._browser.mode_text, one_line(self.session.location)]
-        self.query_one("#title", Static).update("  ·  ".join(parts))
+        self._head.update("  ·  ".join(parts))
 
     def mode_changed(self) -> None:
         """Draws whether writing is allowed."""
