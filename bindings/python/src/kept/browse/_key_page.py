@@ -17,6 +17,7 @@ import kept
 
 from ._actions import Actions
 from ._editor import one_line_each
+from ._leaving import until_left
 from ._rows import summary_of
 from ._text import SECRET, fitted, many_lines, moment, one_line, title_line, value_text
 from ._values import json_text
@@ -100,6 +101,7 @@ class KeyPage(Actions, Screen[None]):
         self._show()
         self.run_worker(self._follow(), group="follow")
 
+    @until_left
     async def _follow(self) -> None:
         """Shows each change of the key, as an observer receives it."""
         try:
@@ -114,6 +116,7 @@ class KeyPage(Actions, Screen[None]):
     # --- drawing
 
     @work(group="show", exclusive=True)
+    @until_left
     async def _show(self) -> None:
         try:
             found = self.session.settings.explain(self._key)

@@ -16,6 +16,7 @@ import kept
 
 from ._actions import Actions
 from ._catalog import FLASH
+from ._leaving import until_left
 from ._outline import Branch, Item, Leaf, outline
 from ._row_list import RowList
 from ._rows import Row
@@ -118,6 +119,7 @@ class KeysScreen(Actions, Screen[None]):
     # --- reading
 
     @work(group="load", exclusive=True)
+    @until_left
     async def _load(self) -> None:
         catalog = self.session.catalog
         selected = 0.0
@@ -136,6 +138,7 @@ class KeysScreen(Actions, Screen[None]):
         finally:
             gc.enable()
 
+    @until_left
     async def _follow(self) -> None:
         try:
             async with self._changes as changes:
@@ -150,6 +153,7 @@ class KeysScreen(Actions, Screen[None]):
             self._show_trouble(str(error))
 
     @work(group="follow")
+    @until_left
     async def _watch(self) -> None:
         """Looks for what no notice tells: whether the store is still there, keys that were declared, and stored values
         that a higher layer hides."""
@@ -197,6 +201,8 @@ class KeysScreen(Actions, Screen[None]):
 
     def _draw_changes(self) -> None:
         self._is_drawing_due = False
+        if not self.query("#rows"):
+            return  # the screen is left
         self._draw()
         if not self._has_flashes:
             self._has_flashes = True
@@ -204,6 +210,8 @@ class KeysScreen(Actions, Screen[None]):
 
     def _end_flashes(self) -> None:
         self._has_flashes = self.session.catalog.forget_flashes()
+        if not self.query("#rows"):
+            return
         self._rows.refresh_items()
         if self._has_flashes:
             self._call_in(FLASH / 2, self._end_flashes)

@@ -15,6 +15,7 @@ import kept
 
 from ._ask import AskText
 from ._health import Finding, Reports, examine
+from ._leaving import until_left
 from ._places import Place, all_stores, processes, size_of, size_text, user_folder
 from ._session import Layers, open_store
 from ._text import count_text, one_line
@@ -71,6 +72,7 @@ class Overview(Screen[None]):
         self._read()
 
     @work(exclusive=True)
+    @until_left
     async def _read(self) -> None:
         self._places = await asyncio.to_thread(all_stores)
         self._table.clear()
