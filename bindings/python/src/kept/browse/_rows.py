@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 import kept
@@ -77,8 +78,8 @@ def read_row(
     return Row(
         key=key,
         value="" if found.layer is None else SECRET if secret else value_text(found.value),
-        type=type_of(declaration) or ("" if secret else _type_of_value(found.value)),
-        layer="" if found.layer is None else found.layer.name.lower(),
+        type=intern(type_of(declaration)) or ("" if secret else _type_of_value(found.value)),
+        layer="" if found.layer is None else intern(found.layer.name.lower()),
         summary=summary_of(declaration),
         is_declared=declaration is not None,
         is_secret=secret,
