@@ -295,3 +295,15 @@ def test_the_default_of_a_secret_is_covered(filled: Path, writer: Writer) -> Non
         await wait_for_text(pilot, "(secret)")
 
     browse(filled, body)
+
+
+def test_a_page_is_left_while_it_is_read(filled: Path, writer: Writer) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        for number in range(20):
+            writer.set("audio.volume", number)
+            keys_screen(pilot).open_key("audio.volume")
+            await wait_for(pilot, lambda: isinstance(pilot.app.screen, KeyPage), "the page")
+            await pilot.press("q")
+            await wait_for(pilot, lambda: keys_screen(pilot).is_current, "the list")
+
+    browse(filled, body)

@@ -226,3 +226,12 @@ def test_the_path_of_a_users_store_is_its_identifier(stores: Path, filled: Path)
     assert location_of(str(filled)) == str(filled)
     assert location_of("org.app") == "org.app" and is_identifier("org.app") and not is_identifier("memory:")
     assert location_of("/absent/x.kept") == "/absent/x.kept" and location_of("a\0/b.kept") == "a\0/b.kept"
+
+
+def test_it_is_left_while_stores_are_examined(stores: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await wait_for_screen(pilot, Overview)
+        await pilot.press("q")
+
+    for _ in range(5):
+        assert browse(None, body).return_value == 0
