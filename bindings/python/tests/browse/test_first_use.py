@@ -147,8 +147,8 @@ def test_a_conflict_shows_the_new_value_and_can_be_committed_then(filled: Path, 
         await wait_for_toast(pilot, "changed since you edited")
         await wait_for_text(pilot, "- 77")
         await pilot.press("ctrl+s")
-        await wait_for_toast(pilot, "committed")
-        assert keys_screen(pilot).session.settings["audio.volume"] == 31
+        settings = keys_screen(pilot).session.settings
+        await wait_for(pilot, lambda: settings["audio.volume"] == 31, "the commit")
 
     browse(filled, body)
 
