@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 import os
 import random
@@ -18,6 +19,7 @@ import pytest
 
 import kept
 from kept import _changes
+from kept._c import observation
 from loops import SECONDS, collect, run, subscriptions, until_it_waits
 
 
@@ -230,6 +232,44 @@ def test_without_a_free_descriptor_it_raises_and_leaks_nothing(settings: kept.St
         for spare in (0, 1):
             with few_descriptors(spare), pytest.raises(kept.FailedError):
                 settings.changes("a")
+
+
+@pytest.mark.parametrize("ends_before", [False, True])
+def test_every_notice_is_freed_once(settings: kept.Store, monkeypatch: pytest.MonkeyPatch, ends_before: bool) -> None:
+    taken: list[int | None] = []
+    freed: list[int | None] = []
+    take, free = observation.kept_subscription_take, observation.kept_notice_free
+
+    def take_and_note(subscription: Any, notice: Any, error: Any) -> Any:
+        result = take(subscription, notice, error)
+        if address := ctypes.cast(notice, ctypes.POINTER(ctypes.c_void_p))[0]:
+            taken.append(address)
+            if ends_before:
+                raise KeyboardInterrupt  # after C has handed it over
+        return result
+
+    def free_and_note(notice: Any) -> None:
+        if address := ctypes.cast(notice, ctypes.c_void_p).value:
+            freed.append(address)
+        free(notice)
+
+    monkeypatch.setattr(observation, "kept_subscription_take", take_and_note)
+    monkeypatch.setattr(observation, "kept_notice_free", free_and_note)
+
+    async def scenario() -> None:
+        changes = settings.changes(prefix="")
+        for number in range(3):
+            settings["a"] = number
+            if ends_before:
+                break
+            await anext(changes)
+        if ends_before:
+            with pytest.raises(KeyboardInterrupt):
+                changes._take()
+        await changes.aclose()
+
+    run(scenario())
+    assert taken and freed == taken
 
 
 # --- being cancelled

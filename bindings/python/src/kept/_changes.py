@@ -71,7 +71,8 @@ class Changes(Generic[N]):
         """Ends the iteration, also for tasks that wait in it. The second call does nothing."""
         self._unobserve()
         self._taken.clear()
-        notice, self._notice[0] = self._notice[0], NO_NOTICE
+        notice = self._pointer_to_notice()
+        self._notice[0] = NO_NOTICE
         observation.kept_notice_free(notice)
         self._descriptor = None
 
@@ -97,13 +98,17 @@ class Changes(Generic[N]):
                 raise StopAsyncIteration from None
             if not self._notice[0]:
                 return False
-        notice = self._notice[0]
+        notice = self._pointer_to_notice()
         taken = deque(subjects(notice, self._key))
         # No call is between these two, so that no signal is.
         self._taken = taken
         self._notice[0] = NO_NOTICE
         observation.kept_notice_free(notice)
         return bool(taken)
+
+    def _pointer_to_notice(self) -> observation.NoticePointer:
+        """A copy: what indexing gives is a part of the array, and changes with it."""
+        return type(NO_NOTICE).from_buffer_copy(self._notice)
 
     def _given(self) -> N:
         return self._taken.popleft()  # type: ignore[no-any-return]
