@@ -145,7 +145,7 @@ def test_hostile_text_is_shown_as_it_is_on_every_screen(wild: Path, tmp_path: Pa
         await wait_for_text(pilot, "[i]newer")
         assert_harmless(pilot)
         await pilot.press("y")
-        await wait_for_toast(pilot, "committed")
+        await wait_for_toast(pilot, "committed as revision")
         await wait_for_screen(pilot, KeyPage)
         await pilot.press("1", "u")
         await wait_for_toast(pilot, "undid revision")

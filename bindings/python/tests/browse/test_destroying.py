@@ -48,7 +48,7 @@ def test_a_value_is_removed_by_d_and_then_y_and_undone(filled: Path) -> None:
         await wait_for_text(pilot, "Remove 1 stored value?")
         assert "audio.volume  30" in screen_text(pilot)
         await pilot.press("y")
-        await wait_for_toast(pilot, "committed")
+        await wait_for_toast(pilot, "committed as revision")
         await wait_for(pilot, lambda: "50" in line_with(pilot, "audio.volume"), "the default")
         assert "declared" in line_with(pilot, "audio.volume")
         await pilot.press("u")
@@ -84,7 +84,7 @@ def test_only_what_the_list_shows_is_removed(filled: Path, writer: Writer) -> No
         # A key that comes after the question is not among what was asked about.
         writer.set("misc.later", 1)
         await pilot.press("y")
-        await wait_for_toast(pilot, "committed")
+        await wait_for_toast(pilot, "committed as revision")
         await wait_for(pilot, lambda: listed(pilot) == ["misc.later"], "the list")
 
     browse(filled, body)
@@ -104,7 +104,7 @@ def test_a_closed_branch_hides_its_keys_from_it(filled: Path) -> None:
         await wait_for_text(pilot, "stored value")
         assert "misc." not in "\n".join(pilot.app.screen._lines)  # type: ignore[attr-defined]
         await pilot.press("y")
-        await wait_for_toast(pilot, "committed")
+        await wait_for_toast(pilot, "committed as revision")
 
     browse(filled, body)
     assert {key for key in VALUES if key.startswith(("misc.", "audio.", "net.", "ui."))} == stored(filled)

@@ -74,7 +74,8 @@ def test_a_value_is_edited_as_its_declaration_asks_for(filled: Path) -> None:
         settings = session_of(pilot).settings
         for key, shown, text, value in GOOD:
             editor = await open_editor(pilot, key)
-            assert (editor.text if isinstance(editor, TextArea) else editor.value) == shown, key  # type: ignore[attr-defined]
+            assert isinstance(editor, TextArea | Input), key
+            assert (editor.text if isinstance(editor, TextArea) else editor.value) == shown, key
             await type_value(pilot, text)
             await wait_for(pilot, lambda: problem(pilot) == "", f"that {text!r} is right")  # noqa: B023
             await pilot.press("ctrl+s")
@@ -103,7 +104,7 @@ def test_an_enumeration_is_a_list_of_choices(filled: Path) -> None:
         assert isinstance(editor, OptionList) and editor.highlighted == 1
         assert '"[red]odd[/red]"' in screen_text(pilot)
         await pilot.press("down", "enter")
-        await wait_for_toast(pilot, "committed")
+        await wait_for_toast(pilot, "committed as revision")
 
     browse(filled, body)
     assert stored(filled, "ui.theme") == HOSTILE

@@ -417,7 +417,11 @@ def test_the_screen_follows_the_size_of_the_terminal(filled: Path) -> None:
         await go_to(pilot, "設定.名前")
         for columns, lines in [(80, 24), (200, 60), (81, 25), (40, 12), (100, 30)]:
             await pilot.resize_terminal(columns, lines)
-            await wait_for(pilot, lambda c=columns: len(screen_lines(pilot)[0]) == c, "the new width")  # type: ignore[misc]
+            await wait_for(
+                pilot,
+                lambda c=columns: len(screen_lines(pilot)[0]) == c,  # type: ignore[misc]
+                "the new width",
+            )
             await wait_for_text(pilot, "READ-ONLY")
             assert keys_screen(pilot).key == "設定.名前"
             assert "設" in "\n".join(screen_lines(pilot)[3:-3]), "the cursor stays in view"
