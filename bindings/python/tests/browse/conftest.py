@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,11 @@ from textual.pilot import Pilot
 
 from browse.stores import Writer, fill
 from kept.browse import _places
+
+
+# A shell starts what runs in the background with SIGINT ignored, and nohup with SIGHUP; every program inherits that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(autouse=True)
