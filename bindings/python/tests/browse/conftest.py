@@ -13,7 +13,6 @@ from textual.pilot import Pilot
 from browse.stores import Writer, fill
 from kept.browse import _places
 
-
 # A shell starts what runs in the background with SIGINT ignored, and nohup with SIGHUP; every program inherits that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
