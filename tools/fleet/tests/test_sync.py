@@ -174,7 +174,7 @@ def test_the_rules_for_conflicts_can_be_turned_round(
     wait_until_same(etcd, PREFIX, one, other)
     assert one.values() == {"a": "3", "b": "3", "c": "1"}
     assert one.history("a")[0]["tag"] == "fleet:other"
-    assert other.status()["conflicts"] == 1
+    wait_for(lambda: other.status()["conflicts"] == 1, "it is counted")
 
 
 def test_secrets_stay_on_the_machine(etcd: Etcd, start_sync: StartSync) -> None:
@@ -356,7 +356,7 @@ def test_a_full_etcd_is_told_and_what_waits_goes_up_later(start_etcd: Any, start
         pass
     one.set("a", "1")
     wait_for(lambda: any("no space" in text for text in one.status().get("problems", [])), f"it is told: {one.log}")
-    assert one.status()["pending"] == 1
+    wait_for(lambda: one.status()["pending"] == 1, f"it waits: {one.log}")
     etcd.delete("fill")
     etcd.compact()
     for command in ("defrag", "alarm"):
