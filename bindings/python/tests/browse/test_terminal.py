@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,8 +20,6 @@ MAIN_SCREEN = b"\x1b[?1049l"
 
 ESCAPE = "\x1b[27u"
 """The key as terminals of today send it: nothing that is typed after it makes it another one."""
-
-needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
 
 @pytest.fixture
@@ -58,7 +55,6 @@ def read(location: Path, key: str) -> str:
 # --- in tmux
 
 
-@needs_tmux
 def test_a_person_searches_changes_undoes_and_leaves(tmux: Tmux, filled: Path) -> None:
     tmux.start(filled)
     tmux.wait("43 keys")
@@ -92,7 +88,6 @@ def test_a_person_searches_changes_undoes_and_leaves(tmux: Tmux, filled: Path) -
     assert tmux.tmux("display-message", "-p", "#{alternate_on}").strip() == "0"
 
 
-@needs_tmux
 def test_another_size_is_drawn_at_once(tmux: Tmux, filled: Path) -> None:
     tmux.start(filled)
     tmux.wait("43 keys")
@@ -115,7 +110,6 @@ def test_another_size_is_drawn_at_once(tmux: Tmux, filled: Path) -> None:
     tmux.wait("1 of 43 keys")
 
 
-@needs_tmux
 def test_it_is_suspended_and_resumed(tmux: Tmux, filled: Path) -> None:
     tmux.start(filled)
     tmux.wait("43 keys")
