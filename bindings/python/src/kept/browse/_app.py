@@ -67,8 +67,6 @@ class Browser(App[int]):
         self.theme = "textual-light" if is_light else "textual-dark"
         self.failure: str | None = None
         """Why the store that was named could not be opened."""
-        self.notices = 0
-        """Notices received, which tests and a soak look at."""
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         own = (self._ascii, self._colourless)
@@ -115,10 +113,6 @@ class Browser(App[int]):
             self._key = None
             screen.open_key(key)
         return True
-
-    def note_changes(self, notice: kept.Notice) -> None:
-        """Counts what was received."""
-        self.notices += len(notice.changes)
 
     # --- writing
 

@@ -70,8 +70,8 @@ class Catalog:
         self._begun = asyncio.ensure_future(asyncio.to_thread(self._read_first))
 
     async def load(self) -> AsyncIterator[int]:
-        """Reads all keys, then their declarations and their past, and then their rows. Yields the number of rows that
-        were read, first 0, when the keys are known, and again when the rest is. A second call ends the first one."""
+        """Reads the declarations and the keys, then their past and their rows. Yields the number of rows that were
+        read: first 0, when keys are known, twice if many are declared. A second call ends the first one."""
         self._loads += 1
         load = self._loads
         self._fresh.clear()

@@ -148,7 +148,6 @@ class KeysScreen(Actions, Screen[None]):
                         self._load()
                     await self.session.catalog.apply(notice)
                     self._changed()
-                    self._browser.note_changes(notice)
         except kept.KeptError as error:
             self._show_trouble(str(error))
 

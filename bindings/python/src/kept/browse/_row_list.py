@@ -31,9 +31,8 @@ class RowList(ScrollView, can_focus=True):
         background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold reverse;
     }
     RowList > .row-list--flash { background: $warning; color: $text; text-style: bold; }
-    RowList > .row-list--dim { color: $text-muted; }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"row-list--cursor", "row-list--flash", "row-list--dim"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"row-list--cursor", "row-list--flash"}
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", show=False),
         Binding("down,j", "move(1)", "Down", show=False),
@@ -110,12 +109,6 @@ class RowList(ScrollView, can_focus=True):
     def item(self) -> Item | None:
         """The item under the cursor; None if there are no items."""
         return self._item
-
-    @property
-    def visible_items(self) -> Sequence[Item]:
-        """The items that are on the screen now."""
-        first = self.scroll_offset.y
-        return self._items[first : first + self.size.height]
 
     def put_cursor(self, item: Item) -> None:
         """Puts the cursor on an item, or where it would be."""
