@@ -33,15 +33,18 @@ static inline bool kept_lock_byte(int file, short kind, int64_t byte) {
   return fcntl(file, KEPT_SET_LOCK, &lock) == 0;
 }
 
-/// Whether another open file has a lock on the byte; also true if that cannot be told.
-static inline bool kept_is_byte_locked(int file, int64_t byte) {
+/// Whether another open file has a lock on one of the bytes, or on any from the first one on if `count` is 0; also true
+/// if that cannot be told.
+static inline bool kept_are_bytes_locked(int file, int64_t first, int64_t count) {
   struct flock lock = { 0 };
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
-  lock.l_start = byte;
-  lock.l_len = 1;
+  lock.l_start = first;
+  lock.l_len = count;
   return fcntl(file, KEPT_GET_LOCK, &lock) != 0 || lock.l_type != F_UNLCK;
 }
+
+static inline bool kept_is_byte_locked(int file, int64_t byte) { return kept_are_bytes_locked(file, byte, 1); }
 
 /// Takes or changes the lock of a whole file, as kept_lock_byte does.
 static inline bool kept_lock_file(int file, short kind) {

@@ -18,7 +18,7 @@ extension LocalDatabase {
         // A journal that was replaced meanwhile guards nothing.
         if lock.takeAlone() {
           if lock.isInPlace { return try recover(lock) }
-        } else if lock.share(), lock.isInPlace, let joined = try join(lock) {
+        } else if lock.join(), lock.isInPlace, let joined = try join(lock) {
           return joined
         }
       } catch {

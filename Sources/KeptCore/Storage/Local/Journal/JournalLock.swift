@@ -6,7 +6,8 @@
 //   parent.
 // - Byte `open` - 1: held exclusively by a process that makes the pulse again.
 // - Byte `open` + h: held exclusively by the description with the random number h, its *holder* number, for as long as
-//   it has the store open.
+//   it has the store open. Such a process has recovered the store, or has found another holder while it held byte
+//   `open`: so what journal and pulse say is true as long as anyone has the store open.
 //
 // The write lock is a word of the pulse, `owner`: the number of its holder, or 0 if it is free. Taking it needs no
 // system call. Invariants:
@@ -49,7 +50,14 @@ struct JournalLock {
   /// Takes the store for this process alone; false if any other has it open.
   func takeAlone() -> Bool { kept_lock_byte(descriptor, Int16(F_WRLCK), Self.openByte) }
 
-  /// Takes the store beside others, also after ``takeAlone()``; false if a process recovers it.
+  /// Takes the store beside others that have it open; false if nobody has, as after a process that was killed while it
+  /// recovered the store.
+  func join() -> Bool {
+    kept_lock_byte(descriptor, Int16(F_RDLCK), Self.openByte)
+      && kept_are_bytes_locked(descriptor, Self.openByte + 1, 0) && share()
+  }
+
+  /// Takes the store that this process has recovered, or had before a fork; false if a process recovers it.
   func share() -> Bool {
     kept_lock_byte(descriptor, Int16(F_RDLCK), Self.openByte)
       && kept_lock_byte(descriptor, Int16(F_WRLCK), Self.byte(of: holder))
