@@ -143,7 +143,8 @@ class Monitor:
     def wait_until_it_hears(self) -> None:
         """The command does not say when it has begun, so its first key is changed until it prints a line.
 
-        dconf tells of all keys of the schema if one was changed while the command began to listen.
+        dconf tells of all keys of the schema if one was changed while the command began to listen. A line has the value
+        that the key has when it is printed, which may be that of a later change.
         """
         end = time.monotonic() + SECONDS
         for value in itertools.cycle((self.first.value, self.first.default)):
@@ -151,15 +152,17 @@ class Monitor:
             if self.lines():
                 break
             assert time.monotonic() < end, f"monitor {self.schema} prints nothing"
-        for command in (("reset",), ("set", self.first.value), ("reset",)):
-            self.side.run(command[0], self.schema, self.first.key, *command[1:])
-        told = [f"{self.first.key}: {value}" for value in (self.first.value, self.first.default)]
-        self.wait(f"{told} at the end", lambda lines: lines[-2:] == told)
+        self.side.run("reset", self.schema, self.first.key)
+        self.side.run("set", self.schema, self.first.key, self.first.value)
+        self.wait_for(self.first.key, self.first.value)
+        self.side.run("reset", self.schema, self.first.key)
+        self.wait_for(self.first.key, self.first.default)
         self.begun = len(self.lines())
 
-    def wait_for_last(self, value: str) -> None:
-        line = f"{self.last.key}: {value}"
-        self.wait(line, lambda lines: line in lines)
+    def wait_for(self, key: str, value: str) -> None:
+        """Waits until this is the last that it has told of the key."""
+        line = f"{key}: {value}"
+        self.wait(line, lambda lines: [told for told in lines if told.startswith(f"{key}:")][-1:] == [line])
 
     def end(self) -> list[str]:
         """What it has printed, after what made it print its first line."""
@@ -229,7 +232,7 @@ def change_and_reset(side: Side, schemas: list[str], entries: list[Entry], monit
         answer = side.record("changed", "set", entry.schema, entry.key, entry.value)
         assert answer.status == 0, f"{entry}: {answer}"
     for monitor in monitors:
-        monitor.wait_for_last(monitor.last.value)
+        monitor.wait_for(monitor.last.key, monitor.last.value)
     record_all(side, "changed", (("get", *key) for key in keys))
     record_all(side, "changed", [("list-recursively",), *(("list-recursively", schema) for schema in schemas)])
     for entry in entries[::4]:
@@ -241,7 +244,7 @@ def change_and_reset(side: Side, schemas: list[str], entries: list[Entry], monit
         if key[0] not in schemas[::2]:
             side.record("reset", "reset", *key)
     for monitor in monitors:
-        monitor.wait_for_last(monitor.last.default)
+        monitor.wait_for(monitor.last.key, monitor.last.default)
     record_all(side, "reset", [("list-recursively",), *(("list-recursively", schema) for schema in schemas)])
     for monitor in monitors:
         lines = "".join(f"{line}\n" for line in monitor.end())
