@@ -60,6 +60,27 @@ static void list_declarations(life *life, const char *unused) {
   kept_free(json);
 }
 
+/* Declared keys that have values, which listing them compares. */
+static char *prepare_declared_values(const char *folder, size_t count) {
+  kept_error error;
+  create_declared(folder, count, BOUNDED_INTEGER);
+  kept_store *store = kept.open(folder, false), *all;
+  expect_done(kept_begin(store, NULL, &all, &error), &error, "begin");
+  for (size_t at = 0; at < count; at++)
+    expect_done(kept_set_int64(all, keys_of(count)->sorted[at].text, 1, &error), &error, "set");
+  expect_done(kept_commit(all, NULL, &error), &error, "commit");
+  kept.close(store);
+  return NULL;
+}
+
+static void list_keys(life *life, const char *unused) {
+  char *json;
+  kept_error error;
+  (void)unused;
+  expect_done(kept_list_json(life->store, "", &json, &error), &error, "list keys");
+  kept_free(json);
+}
+
 static char *prepare_settling(const char *folder, size_t count, const char *limits) {
   char *unused = prepare_texts(folder, count);
   void *store = kept.open(folder, false);
@@ -121,6 +142,7 @@ static operation operation_named(const char *name) {
   if (strcmp(name, "settle_alone_asked") == 0) return (operation){ prepare_no_history, ask_only };
   if (strcmp(name, "declare_again") == 0) return (operation){ prepare_declarations, declare_again };
   if (strcmp(name, "list_declarations") == 0) return (operation){ prepare_declarations, list_declarations };
+  if (strcmp(name, "list_keys") == 0) return (operation){ prepare_declared_values, list_keys };
   die("there is no operation %s", name);
 }
 

@@ -76,6 +76,7 @@ class Counter:
             f"import, each of {MANY_KEYS:,} keys": lambda: self._whole("import", MANY_KEYS),
             f"declare again, each of {KEYS:,} keys": lambda: self._whole("declare_again", KEYS),
             f"list declarations, each of {KEYS:,}": lambda: self._whole("list_declarations", KEYS),
+            f"list keys, each of {KEYS:,} declared": lambda: self._whole("list_keys", KEYS),
             SETTLING: lambda: self.settle("settle"),
             f"settle without a history, each of {KEYS:,}": lambda: self.settle("settle_alone"),
             "import kept in Python": self.import_in_python,

@@ -12,6 +12,9 @@ protocol IndexedStorage: Storage {
   /// Reads a key as ``Storage/entry(for:)`` does, and puts it into the index and a view.
   func entry(for key: KeyName, view: IndexView?) throws(StoreError) -> Entry?
 
+  /// Puts keys into the index; those that this fails for are read when they are asked for.
+  func load(_ keys: [KeyName])
+
   /// Sets how a view reads from now on, empties it, and keeps it up to date.
   func show(_ reading: any EntryReading, in view: IndexView)
 

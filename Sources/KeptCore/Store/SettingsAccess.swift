@@ -75,20 +75,8 @@ extension SettingsAccess {
   public func remove(_ key: String) throws(StoreError) -> Bool { try delete(KeyName(key)) }
 
   public func listedKeys(prefix: ExactString) throws(StoreError) -> [KeyName] {
-    let stored = try storedKeys(prefix: prefix)
-    layerStack.watchAgain()
-    let layers = layerStack.layers
-    let declared = try declaredKeys(prefix: prefix)
-    if layers.isEmpty, declared.isEmpty { return stored }
-    // A key that is stored, not locked and not declared is listed without reading it; all others are read.
-    let isStored = Set(stored)
-    var keys: [KeyName] = []
-    for key in Array(isStored.union(layers.keys(prefix: prefix))).inOrder(of: \.exact) {
-      let isPlain = isStored.contains(key) && !declared.contains(key) && !layers.managed.locks(key)
-      let counts = isPlain ? true : try contains(key)
-      if counts { keys.append(key) }
-    }
-    return keys
+    let (stored, declared) = (try storedKeys(prefix: prefix), try declaredKeys(prefix: prefix))
+    return try store.listed(stored, declared, prefix: prefix) { key throws(StoreError) in try contains(key) }
   }
 
   private func declaredKeys(prefix: ExactString) throws(StoreError) -> Set<KeyName> {
@@ -115,6 +103,35 @@ extension SettingsAccess {
 
   /// The layer stack of the handle.
   var layerStack: LayerStack { store.layerStack }
+}
+
+extension Store {
+  /// The keys under a prefix that are stored, or that a layer has, and for which `contains` is true.
+  fileprivate func listed(
+    _ stored: [KeyName], _ declared: Set<KeyName>, prefix: ExactString,
+    contains: (KeyName) throws(StoreError) -> Bool
+  ) throws(StoreError) -> [KeyName] {
+    layerStack.watchAgain()
+    let layers = layerStack.layers
+    if layers.isEmpty, declared.isEmpty { return stored }
+    let isStored = Set(stored)
+    let keys = Array(isStored.union(layers.keys(prefix: prefix))).inOrder(of: \.exact)
+    // A key that is stored, not locked and not declared is listed without reading it; all others are read.
+    let mustRead = keys.map { !isStored.contains($0) || declared.contains($0) || layers.managed.locks($0) }
+    var listed: [KeyName] = []
+    var group: [KeyName] = []
+    for (place, key) in keys.enumerated() {
+      // To read some keys together costs as little as to read one. All at once would need much memory.
+      if place % 64 == 0 {
+        group.removeAll()
+        for next in place..<min(place + 64, keys.count) where mustRead[next] { group.append(keys[next]) }
+        shared.indexed?.load(group)
+      }
+      let counts = mustRead[place] ? try contains(key) : true
+      if counts { listed.append(key) }
+    }
+    return listed
+  }
 }
 
 extension Value {

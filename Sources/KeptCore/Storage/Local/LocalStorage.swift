@@ -190,6 +190,8 @@ extension LocalStorage: IndexedStorage {
     return try noticingMoves { () throws(StoreError) in try loader.entry(for: key, view: view) }
   }
 
+  func load(_ keys: [KeyName]) { try? loader.load(keys) }
+
   func show(_ reading: any EntryReading, in view: IndexView) { loader.show(reading, in: view) }
 
   func remove(_ view: IndexView) { loader.remove(view) }

@@ -29,6 +29,23 @@ import Testing
     #expect(try store.value(forKey: "v") == nil)
   }
 
+  /// They are read in groups, whose ends must lose none.
+  @Test(arguments: StoreUnderTest.allCases, [1, 64, 65, 128, 200])
+  func `is listed among many if its value fits`(_ kind: StoreUnderTest, _ count: Int) throws {
+    let maker = try open(kind)
+    let keys = (1000..<1000 + count).map { "k\($0)" }
+    for (number, name) in keys.enumerated() { try maker.set(number % 3 == 0 ? -1 : 1, forKey: name) }
+    try maker.set(1, forKey: "undeclared")
+    let declared = try (keys + ["without a value"]).map { (key: try key($0), declaration: try Declaration(json: volume)) }
+    #expect(try maker.declare(declared).count == (count + 2) / 3)
+    let fitting = keys.enumerated().filter { $0.offset % 3 != 0 }.map(\.element) + ["undeclared"]
+    #expect(try maker.keys() == fitting)
+    maker.close()
+    // Memory keeps nothing.
+    let other = try open(kind)
+    if try other.contains("undeclared") { #expect(try other.keys() == fitting && other.keys() == fitting) }
+  }
+
   @Test(arguments: StoreUnderTest.allCases)
   func `refuses in every handle, in transactions at once, and leaves what was stored`(_ kind: StoreUnderTest) throws {
     let (one, other) = (try open(kind), try open(kind))
