@@ -36,7 +36,8 @@ import Testing
     let keys = (1000..<1000 + count).map { "k\($0)" }
     for (number, name) in keys.enumerated() { try maker.set(number % 3 == 0 ? -1 : 1, forKey: name) }
     try maker.set(1, forKey: "undeclared")
-    let declared = try (keys + ["without a value"]).map { (key: try key($0), declaration: try Declaration(json: volume)) }
+    let integer = try Declaration(json: volume)
+    let declared = try (keys + ["without a value"]).map { (key: try key($0), declaration: integer) }
     #expect(try maker.declare(declared).count == (count + 2) / 3)
     let fitting = keys.enumerated().filter { $0.offset % 3 != 0 }.map(\.element) + ["undeclared"]
     #expect(try maker.keys() == fitting)
