@@ -36,6 +36,17 @@ def test_what_the_administrator_locks_is_refused_and_explained(kept: Kept, tmp_p
     assert kept("get", "player", "a").out == "2\n"
 
 
+def test_the_administrators_files_are_explained_before_a_program_has_made_the_store(kept: Kept, tmp_path: Path) -> None:
+    managed = tmp_path / "managed.json"
+    assert kept("explain", "player", "a", "--managed", str(managed)).status == 4
+    managed.write_text('{"values": {"a": 1}, "locked": ["a"]}')
+    done = kept("explain", "player", "a", "--managed", str(managed))
+    assert (done.status, done.err) == (0, "")
+    assert done.out.startswith(f"locked by the administrator's file {managed}, which sets it\n")
+    assert kept("explain", "player", "b", "--managed", str(managed)).status == 1
+    assert "there is no store player" in kept("get", "player", "a").err
+
+
 def test_a_key_without_a_value_is_explained_with_status_1(declared: Kept) -> None:
     done = declared("explain", "player", "title")
     assert (done.status, done.err) == (1, "")

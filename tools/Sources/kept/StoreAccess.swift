@@ -50,6 +50,12 @@ struct LayerChoice {
     return choice
   }
 
+  /// Whether the administrator has written a file for a store.
+  func hasFile(for location: String) -> Bool {
+    let choice = fixed(for: location)
+    return [choice.managed, choice.system].contains { file in file.map { access($0, F_OK) == 0 } == true }
+  }
+
   func apply(to options: inout StoreOptions, location: String) {
     let standard: LayerPlace? = isStandard(for: location) ? .standard : nil
     options.managed = managed.map { .path($0) } ?? standard
@@ -78,6 +84,15 @@ enum StoreAccess {
     let store = try openOrCreate(location, layers, arguments: arguments, durable: durable)
     if changing?.dryRun == false { changed = store }
     return store
+  }
+
+  /// Opens a store that exists, or that a program would make below files of the administrator.
+  static func openToExplain(_ location: String, _ layers: LayerChoice, arguments: [String]?) throws -> Store {
+    let name = named(location)
+    guard try isMissing(name), layers.hasFile(for: name) else {
+      return try open(location, layers, arguments: arguments)
+    }
+    return try openOrCreate("memory:", layers.fixed(for: name), arguments: arguments)
   }
 
   /// Opens a store, which is created if there is none.

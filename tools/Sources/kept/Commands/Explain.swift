@@ -8,7 +8,8 @@ struct Explain: ParsableCommand {
     usage: "kept explain STORE KEY [--env-prefix PREFIX] [-- ARGUMENTS OF THE PROGRAM]",
     discussion: """
       Give the environment prefix and the arguments with which the program is started, and it shows what the program \
-      reads. The administrator's files are included for a store that is named by its identifier.
+      reads. The administrator's files are included for a store that is named by its identifier; with one of them, the \
+      store need not exist yet.
       """)
 
   @OptionGroup var store: StoreOption
@@ -23,7 +24,8 @@ struct Explain: ParsableCommand {
     let arguments = Words.afterTerminator
     let (location, rest) = try store.split(Array(words.dropLast(arguments.count)))
     let key = try rest.expect(1...1, "one key")[0]
-    let settings = try StoreAccess.open(location, layers.choice, arguments: arguments.isEmpty ? nil : arguments)
+    let settings = try StoreAccess.openToExplain(
+      location, layers.choice, arguments: arguments.isEmpty ? nil : arguments)
     let found = try settings.explain(key)
     if json {
       Output.standard.write(json: try text(of: found))
