@@ -41,6 +41,30 @@ def test_the_store_may_come_from_the_environment_or_an_option(kept: Kept) -> Non
     assert kept("get", "a", more={"KEPT_STORE": "player"}).out == "1\n"
 
 
+REFUSED = '{"set": "a", "value": 1}\n{"expect": "b", "revision": 7}\n'
+
+
+@pytest.mark.parametrize(
+    ("words", "input"),
+    [
+        ("set {} a not-json", ""),
+        ("set {} a=1 b=not-json", ""),
+        ("set {} a 1 --if-revision 3", ""),
+        ("set {} a 1 --managed locked.json", ""),
+        ("transaction {}", REFUSED),
+        ("transaction {} --expect a=1", '{"set": "a", "value": 2}'),
+    ],
+)
+def test_changes_that_are_refused_make_no_store(kept: Kept, words: str, input: str, tmp_path: Path) -> None:
+    locked = tmp_path / "locked.json"
+    locked.write_text('{"locked": ["a"]}')
+    locked.chmod(0o600)
+    for location in ("com.example.player", str(tmp_path / "player.kept")):
+        done = kept(*words.format(location).split(), input=input)
+        assert done.status == 3 and "made the store" not in done.err and done.err.count("kept: ") == 1, done
+    assert [path.name for path in tmp_path.rglob("*.kept")] == []
+
+
 def test_a_new_store_is_announced_with_the_one_that_was_meant(kept: Kept) -> None:
     assert kept("set", "com.example.player", "a", "1").err == "kept: made the store com.example.player\n"
     assert kept("set", "com.example.player", "a", "2").err == ""

@@ -14,10 +14,31 @@ final class Edit {
     isStrict = try !transaction.store.declarations().declarations.isEmpty
   }
 
+  /// Commits the changes that `body` makes to a store, which is created if there is none and nothing is refused.
+  static func commit(to location: String, _ options: WritingOptions, _ body: (Edit) throws -> Void) throws {
+    let settings = try StoreAccess.openToWrite(location, options) { empty in
+      _ = try make(on: empty, options, isDryRun: true, body)
+    }
+    try commit(on: settings, at: location, options, body)
+  }
+
   /// Commits the changes that `body` makes; with `--dry-run` it shows them and commits nothing.
   static func commit(
     on settings: Store, at location: String, _ options: WritingOptions, _ body: (Edit) throws -> Void
   ) throws {
+    guard let done = try make(on: settings, options, isDryRun: options.changing.dryRun, body) else { return }
+    for change in done.changes where options.changing.dryRun { options.changing.report(change.line) }
+    for warning in done.warnings { options.changing.warn(warning) }
+    guard options.layers.noLayers else { return }
+    for lock in StoreAccess.locks(on: done.changes.filter { $0.isStored }.map(\.key), at: location) {
+      options.changing.warn(
+        "\"\(Shown.line(lock.key))\": is stored, but locked by \(lock.file): programs that read this file ignore it")
+    }
+  }
+
+  private static func make(
+    on settings: Store, _ options: WritingOptions, isDryRun: Bool, _ body: (Edit) throws -> Void
+  ) throws -> Edit? {
     var done: Edit?
     do {
       try settings.transaction(durability: options.durable ? .durable : nil) { transaction in
@@ -26,17 +47,10 @@ final class Edit {
           throw FailedExpectation(error: error)
         }
         done = edit
-        if options.changing.dryRun { throw DryRun() }
+        if isDryRun { throw DryRun() }
       }
     } catch is DryRun {} catch let failed as FailedExpectation { throw failed.error }
-    guard let done else { return }
-    for change in done.changes where options.changing.dryRun { options.changing.report(change.line) }
-    for warning in done.warnings { options.changing.warn(warning) }
-    guard options.layers.noLayers else { return }
-    for lock in StoreAccess.locks(on: done.changes.filter { $0.isStored }.map(\.key), at: location) {
-      options.changing.warn(
-        "\"\(Shown.line(lock.key))\": is stored, but locked by \(lock.file): programs that read this file ignore it")
-    }
+    return done
   }
 
   private struct DryRun: Error {}

@@ -97,11 +97,12 @@ enum StoreAccess {
 
   /// Opens a store, which is created if there is none.
   private static func openOrCreate(
-    _ location: String, _ layers: LayerChoice = LayerChoice(), arguments: [String]? = nil, durable: Bool = false
+    _ location: String, _ layers: LayerChoice = LayerChoice(), arguments: [String]? = nil, durable: Bool = false,
+    isQuiet: Bool = false
   ) throws -> Store {
     var options = StoreOptions(
       durability: durable ? .durable : .shared, tag: "kept", arguments: arguments,
-      errorHandler: { Failure.print($0) })
+      errorHandler: { if !isQuiet { Failure.print($0) } })
     layers.apply(to: &options, location: location)
     let store = try Store.open(location, options: options)
     // The end of the process closes it: what was written is safe already, and the last handle to close would tidy up
@@ -110,9 +111,15 @@ enum StoreAccess {
     return store
   }
 
-  /// Opens a store to change it, which is created if there is none.
-  static func openToWrite(_ location: String, _ writing: WritingOptions) throws -> Store {
-    try openToWrite(location, writing.changing, writing.layers.choice, durable: writing.durable)
+  /// Opens a store to change it, which is created if there is none and `rehearse` throws nothing in an empty one.
+  static func openToWrite(
+    _ location: String, _ writing: WritingOptions, _ rehearse: (Store) throws -> Void
+  ) throws -> Store {
+    let (name, layers) = (named(location), writing.layers.choice)
+    if try !writing.changing.dryRun && isMissing(name) {
+      try rehearse(openOrCreate("memory:", layers.fixed(for: name), isQuiet: true))
+    }
+    return try openToWrite(location, writing.changing, layers, durable: writing.durable)
   }
 
   /// Opens a store to change it, which is created if there is none; for a dry run in memory.

@@ -28,8 +28,7 @@ struct ApplyTransaction: ParsableCommand {
     _ = try rest.expect(0...0, "only the store; the operations come from standard input")
     let conditions = try expect.map(Condition.init)
     let operations = try Self.operations(StandardInput.text(dropsLastLineBreak: true), location)
-    let settings = try StoreAccess.openToWrite(location, writing)
-    try Edit.commit(on: settings, at: location, writing) { edit in
+    try Edit.commit(to: location, writing) { edit in
       for condition in conditions { try condition.check(in: edit) }
       for (number, operation) in operations {
         do throws(StoreError) { try operation.apply(to: edit, allowsUndeclared: writing.undeclared) } catch {

@@ -36,8 +36,7 @@ struct SetValues: ParsableCommand {
     let (location, rest) = try store.split(words)
     let pairs = try pairs(rest, at: location)
     if ifRevision != nil, pairs.count != 1 { throw ValidationError("--if-revision goes with one key") }
-    let settings = try StoreAccess.openToWrite(location, writing)
-    try Edit.commit(on: settings, at: location, writing) { edit in
+    try Edit.commit(to: location, writing) { edit in
       for (key, given) in pairs {
         if let ifRevision { try edit.expect(key, ifRevision) }
         try edit.set(key, given, as: isText ? .string : type, allowsUndeclared: writing.undeclared)
