@@ -82,6 +82,27 @@ def paths(round: Round, log: EtcdLog) -> Iterator[str]:
                 yield f"{machine.host}, {key}: {fault}; {surroundings(key, rows, log)}"
 
 
+def lost_to_itself(round: Round, log: EtcdLog) -> Iterator[str]:
+    """A machine's change is lost only because another's has won, for its key or for one that was changed with it."""
+    for machine in round.machines:
+        conflicts = list(local_losses(machine))
+        for row in conflicts:
+            # A row may have taken up later ones with the same tag, so that its revision is a later one.
+            others = [other for other in conflicts if other.tag == row.tag and other.revision >= row.revision]
+            if not any(other.new is None or host_of(other.new) != machine.host for other in others):
+                yield f"{row.old} of {machine.host} was lost for {row.key}, at {row.revision}, to no other machine"
+
+
+def local_losses(machine: Machine) -> Iterator[Row]:
+    """The rows in which a change of the machine itself was replaced by a conflict."""
+    last: dict[str, Row] = {}
+    for row in machine.rows:
+        before = last.get(row.key)
+        if row.is_conflict and before is not None and not before.is_from_fleet:
+            yield row
+        last[row.key] = row
+
+
 def surroundings(key: str, rows: list[Row], log: EtcdLog) -> str:
     history = ", ".join(f"{row.revision} {row.old} → {row.new} ({row.tag})" for row in rows[-8:])
     events = ", ".join(f"{event.revision} {event.value} ({event.host})" for event in log.events(key)[-8:])
@@ -218,6 +239,7 @@ RULES: dict[str, Callable[[Round, EtcdLog], Iterable[str]]] = {
     "unequal": unequal,
     "lost": lost,
     "path": paths,
+    "lost to itself": lost_to_itself,
     "order in etcd": order_in_etcd,
     "order of notices": order_of_notices,
     "mixed revisions": mixed_revisions,

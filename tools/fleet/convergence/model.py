@@ -25,7 +25,7 @@ FAULTS: dict[str, set[str]] = {
     "no conflict tag": {"path"},
     "wrong winner": {"path"},
     "lose alone": {"torn", "torn in etcd"},
-    "lose to itself": {"path"},
+    "lose to itself": {"lost to itself"},
     "forget a write": {"lost", "path", "unequal"},
 }
 

@@ -30,8 +30,6 @@ def walk(machine: Machine, key: str, rows: list[Row], log: EtcdLog, local_wins: 
             return f"{value} became {row.old} without a trace in the history, before revision {row.revision}"
         if row.is_from_fleet:
             after, fault = from_fleet(row, events, places, is_pending, machine.host)
-            if fault is None and row.is_conflict and row.winners == {machine.host}:
-                fault = f"{row.old} was lost at revision {row.revision}, and to no other machine"
             # What comes back because a change beside it was lost is not what has won.
             if fault is None and not after & places:
                 fault = unknown_winner(row, [events[place] for place in after], log.compacted)

@@ -80,7 +80,12 @@ def test_a_lost_change_has_to_be_a_conflict_that_names_the_winner() -> None:
     assert "a:1 was replaced at revision 2, and is in etcd or a conflict nowhere" in lost("fleet:b")
     assert "does not name b" in lost("fleet:c:conflict")
     assert "does not name b" in lost("fleet:unknown:conflict")
-    assert "to no other machine" in lost("fleet:a:conflict")
+    assert "does not name b" in lost("fleet:a:conflict")
+
+
+def test_a_change_that_is_lost_to_another_of_the_same_machine_is_found() -> None:
+    own = machine("a", "a:1", ("a:1", None), ("a:2", None), ("a:1", "fleet:a,b:conflict"))
+    assert "a:2 of a was lost for s.0, at 3, to no other machine" in faults([EVENT], own)
 
 
 def test_a_winner_may_be_unknown_after_a_compaction() -> None:
