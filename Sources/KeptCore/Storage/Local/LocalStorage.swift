@@ -190,7 +190,11 @@ extension LocalStorage: IndexedStorage {
     return try noticingMoves { () throws(StoreError) in try loader.entry(for: key, view: view) }
   }
 
-  func load(_ keys: [KeyName]) { try? loader.load(keys) }
+  func load(_ keys: [KeyName]) {
+    guard !keys.isEmpty else { return }
+    maintenance.noteUse()
+    try? loader.load(keys)
+  }
 
   func show(_ reading: any EntryReading, in view: IndexView) { loader.show(reading, in: view) }
 

@@ -26,7 +26,8 @@ extension LocalDatabase {
         throw error
       }
       lock.close()
-      guard MonotonicTime.milliseconds < end else {
+      // Another process may have closed the store after it refused it, so one more attempt is due without any time.
+      guard attempt == 0 || MonotonicTime.milliseconds < end else {
         throw StoreError(
           .busy,
           "the store in \(folder.path) is in use, and its journal or its pulse is not the one that is used; close the "

@@ -7,7 +7,8 @@
 // - Byte `open` - 1: held exclusively by a process that makes the pulse again.
 // - Byte `open` + h: held exclusively by the description with the random number h, its *holder* number, for as long as
 //   it has the store open. Such a process has recovered the store, or has found another holder while it held byte
-//   `open`: so what journal and pulse say is true as long as anyone has the store open.
+//   `open`: so what journal and pulse say is true as long as anyone has the store open. A child of a fork may be the
+//   last: it goes on if the journal names the session of its page.
 //
 // The write lock is a word of the pulse, `owner`: the number of its holder, or 0 if it is free. Taking it needs no
 // system call. Invariants:
