@@ -121,7 +121,7 @@ extension Store {
     var listed: [KeyName] = []
     var group: [KeyName] = []
     for (place, key) in keys.enumerated() {
-      // To read some keys together costs as little as to read one. All at once would need much memory.
+      // Reading some keys together costs little more than reading one. All at once would need much memory.
       if place % 64 == 0 {
         group.removeAll()
         for next in place..<min(place + 64, keys.count) where mustRead[next] { group.append(keys[next]) }

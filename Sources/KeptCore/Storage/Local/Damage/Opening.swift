@@ -26,7 +26,7 @@ extension LocalDatabase {
         throw error
       }
       lock.close()
-      // Another process may have closed the store after it refused it, so one more attempt is due without any time.
+      // The process that refused this one may have closed the store since: a second attempt needs no time left.
       guard attempt == 0 || MonotonicTime.milliseconds < end else {
         throw StoreError(
           .busy,
