@@ -119,7 +119,7 @@ def is_missing(done: Done) -> bool:
     return (
         (done.status, done.out) == (4, "")
         and done.err.startswith("kept: the browser is a Python program that is not installed; ")
-        and "pip install 'kept[browse]'" in done.err
+        and "pip install kept_settings-*.whl 'kept-settings[browse]'" in done.err
         and done.err.count("\n") == 1
     )
 

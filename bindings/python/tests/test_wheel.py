@@ -47,13 +47,13 @@ def run(python: Path, program: str, folder: Path) -> list[str]:
 
 
 def test_one_wheel_is_for_every_python_3_of_the_platform(wheel: Path) -> None:
-    assert wheel.name.startswith("kept-0.1.0-py3-none-manylinux_")
+    assert wheel.name.startswith("kept_settings-0.1.0-py3-none-manylinux_")
 
 
 def test_it_carries_the_library_once_and_no_other_file_of_the_project(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert [name for name in names if "libkept" in name] == ["kept/libkept.so.0"]
-    assert {name.split("/")[0] for name in names} == {"kept", "kept-0.1.0.dist-info"}
+    assert {name.split("/")[0] for name in names} == {"kept", "kept_settings-0.1.0.dist-info"}
     assert "kept/py.typed" in names
 
 
@@ -66,11 +66,11 @@ def test_the_browser_is_there_and_says_that_textual_is_missing(python: Path, tmp
 
 
 def test_the_extra_adds_textual_to_the_package_that_is_installed(wheel: Path, python: Path, tmp_path: Path) -> None:
-    [requirement] = run(python, "import importlib.metadata as m; print(*m.requires('kept'))", tmp_path)
+    [requirement] = run(python, "import importlib.metadata as m; print(*m.requires('kept-settings'))", tmp_path)
     assert requirement.replace('"', "'") == "textual<9,>=8; extra == 'browse'"
     # Without an index Textual is not found, and nothing else is looked for.
-    for asked in (f"{wheel}[browse]", "kept[browse]"):
-        install = ["-m", "pip", "install", "--dry-run", "--disable-pip-version-check", "--no-index", asked]
+    for asked in ([f"{wheel}[browse]"], [str(wheel), "kept-settings[browse]"], ["kept-settings[browse]"]):
+        install = ["-m", "pip", "install", "--dry-run", "--disable-pip-version-check", "--no-index", *asked]
         done = subprocess.run([python, *install], cwd=tmp_path, capture_output=True, text=True)
         assert "No matching distribution found for textual<9,>=8" in done.stderr, done.stderr
 

@@ -8,8 +8,8 @@ enum Browser {
   static let command = "browse"
   private static let program = "kept-browse"
 
-  /// Another project on PyPI has the name `kept`: pip must know this one before it is asked for the extra.
-  private static let pip = "pip install kept-*.whl && pip install 'kept[browse]'"
+  /// Another project on PyPI has the name `kept`.
+  private static let pip = "pip install kept_settings-*.whl 'kept-settings[browse]'"
   private static let pipInCheckout = "pip install '.[browse]'"
 
   /// How to install it, for the help.
