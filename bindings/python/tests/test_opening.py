@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,32 @@ def test_a_salvage_is_reported_until_it_is_acknowledged(location: Path) -> None:
         assert settings.salvaged is None
     with kept.open(location), pytest.raises(kept.ClosedError):
         settings.acknowledge_salvage()
+
+
+def test_where_warnings_are_errors_a_salvaged_store_is_closed_and_can_be_opened_in_spite_of_it(location: Path) -> None:
+    with kept.open(location) as settings:
+        settings["a"] = 1
+    (location / "values.sqlite").write_bytes(b"damaged")
+    for _ in range(2):
+        with pytest.raises(kept.SalvagedWarning, match="acknowledge the salvage") as raised:
+            kept.open(location)
+        # The exception has the frames of the call, and what they refer to.
+        assert raised.tb is not None
+        assert open_files_below(location) == []
+    program = f"import kept; s = kept.open({str(location)!r}); print(s.salvaged); s.acknowledge_salvage()"
+    command = [sys.executable, "-W", "error", "-W", "default::kept.SalvagedWarning", "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "quarantine" in done.stdout and "SalvagedWarning" in done.stderr
+    with kept.open(location) as settings:
+        assert settings.salvaged is None
+
+
+def open_files_below(folder: Path) -> list[str]:
+    """The files of a folder that this process has open."""
+    descriptors = Path("/proc/self/fd")
+    targets = [os.readlink(descriptors / name) for name in os.listdir(descriptors) if (descriptors / name).exists()]
+    return [target for target in targets if target.startswith(str(folder))]
 
 
 def test_a_journal_from_an_older_copy_of_the_folder_is_told(location: Path) -> None:

@@ -44,7 +44,8 @@ def open(
     does not fit are warnings in `logging.getLogger("kept")`, on any thread.
 
     If a store was damaged and has been salvaged, every open shows a `SalvagedWarning` until `acknowledge_salvage` is
-    called.
+    called. Where warnings are errors, it is raised and the store is closed: `python -W error -W
+    default::kept.SalvagedWarning` opens it.
 
     Raises `InvalidError`, `DeniedError`, `NoSpaceError`, `CorruptError`, `UnavailableError` or `UnsupportedError`.
     In C: `kept_open`. In Swift: `Store.open(_:)`.

@@ -83,7 +83,12 @@ class Store(Settings, Transferring, BackingUp, Undoing):
         self._close.atexit = False  # _exit closes it
         self._find_layers()
         if status == KEPT_SALVAGED:
-            warn(error.message.decode("utf-8", "replace"), SalvagedWarning)
+            try:
+                warn(error.message.decode("utf-8", "replace"), SalvagedWarning)
+            except BaseException:
+                # Where warnings are errors, the program does not get the store.
+                self.close()
+                raise
 
     def _open(self, location: bytes, options: kept_options, error: kept_error) -> int:
         status: int = kept_open(location, byref(options), byref(self._handle), error)
