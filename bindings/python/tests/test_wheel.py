@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from pathlib import Path
 
@@ -39,9 +40,58 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python
 
 
+@pytest.fixture(scope="module")
+def frozen(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program in one file, made by PyInstaller where the wheel is installed."""
+    folder = tmp_path_factory.mktemp("frozen")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder / "venv")], check=True)
+    [packages] = (folder / "venv").glob("lib/python3*/site-packages")
+    install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", "--target"]
+    subprocess.run([sys.executable, *install, packages, wheel], check=True)
+    # PyInstaller itself is where the tests run.
+    (packages / "tests.pth").write_text(sysconfig.get_path("purelib"))
+    (folder / "program.py").write_text(FROZEN)
+    freeze = ["-m", "PyInstaller", "--onefile", "--log-level", "WARN", "program.py"]
+    environment = without_library() | {"PYINSTALLER_CONFIG_DIR": str(folder / "cache")}
+    made = subprocess.run(
+        [folder / "venv/bin/python", *freeze], env=environment, cwd=folder, capture_output=True, text=True
+    )
+    assert made.returncode == 0, made.stderr
+    return folder / "dist/program"
+
+
+FROZEN = """
+import os, sys, threading
+import kept
+
+with kept.open(sys.argv[1]) as settings:
+    settings["a"] = [1, b"x"]
+    with settings.transaction() as transaction:
+        transaction["b"] = 2
+    print(settings["a"], settings["b"], kept.__version__)
+for name in kept.__all__:
+    getattr(kept, name)
+# With a second thread, what may be needed in a child is imported before the fork.
+waiting = threading.Event()
+thread = threading.Thread(target=waiting.wait)
+thread.start()
+child = os.fork()
+if child == 0:
+    os._exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+waiting.set()
+thread.join()
+print(*sorted({line.split()[-1] for line in open("/proc/self/maps") if "libkept" in line or "libsqlite3" in line}))
+"""
+
+
+def without_library() -> dict[str, str]:
+    """The environment without what names the library under test and the sources."""
+    return {name: value for name, value in os.environ.items() if name not in ("KEPT_LIBRARY", "PYTHONPATH")}
+
+
 def run(python: Path, program: str, folder: Path) -> list[str]:
-    environment = {name: value for name, value in os.environ.items() if name not in ("KEPT_LIBRARY", "PYTHONPATH")}
-    result = subprocess.run([python, "-c", program], env=environment, cwd=folder, capture_output=True, text=True)
+    result = subprocess.run([python, "-c", program], env=without_library(), cwd=folder, capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (0, "")
     return result.stdout.splitlines()
 
@@ -58,9 +108,8 @@ def test_it_carries_the_library_once_and_no_other_file_of_the_project(wheel: Pat
 
 
 def test_the_browser_is_there_and_says_that_textual_is_missing(python: Path, tmp_path: Path) -> None:
-    environment = {name: value for name, value in os.environ.items() if name not in ("KEPT_LIBRARY", "PYTHONPATH")}
     for command in ([str(python.with_name("kept-browse"))], [str(python), "-m", "kept.browse"]):
-        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+        done = subprocess.run(command, env=without_library(), cwd=tmp_path, capture_output=True, text=True)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (4, "", 1)
         assert "Textual" in done.stderr and "pip install " in done.stderr
 
@@ -98,3 +147,14 @@ for library in sorted(set(re.findall(r"/\\S*lib(?:sqlite3|pcre2)\\S*", open("/pr
 """
     [library] = run(python, program, tmp_path)
     assert "libsqlite3" in library, "pcre2 is linked into the library"
+
+
+def test_pyinstaller_puts_the_library_into_a_program(frozen: Path, tmp_path: Path) -> None:
+    done = subprocess.run([frozen, tmp_path / "store"], env=without_library(), capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    values, child, libraries = done.stdout.splitlines()
+    assert (values, child) == ("[1, b'x'] 2 0.1.0", "7")
+    # Both are unpacked, and SQLite is the one that Python's own module has.
+    library, sqlite = libraries.split()
+    assert library.endswith("/kept/libkept.so.0")
+    assert sqlite == library.replace("kept/libkept.so.0", "libsqlite3.so.0")
