@@ -83,6 +83,16 @@ def test_what_dconf_has_is_the_same_in_kept_and_back_in_dconf(run: Run, tmp_path
     assert through_dconf(run, tmp_path / "new", exported.stdout) == dump.replace("(100, 200)", "[100, 200]")
 
 
+def test_whole_doubles_of_no_schema_come_back_as_doubles(run: Run) -> None:
+    values = ["half=0.5", "infinite=inf", "large=10000000000000000.0", "mixed=[1.0, 2.5]", "none=[1, 2]"]
+    values += ["nothing=@ad []", "ratio=5.0", "steps=[1.0, 2.0]", "words={'a': <5.0>}", "zero=-0.0"]
+    dump = "[no/schema]\n" + "\n".join(values) + "\n"
+    assert run("kept-gsettings", "import", input=dump).returncode == 0
+    exported = run("kept-gsettings", "export")
+    # Without a schema, no element says of what type an empty list is.
+    assert (exported.returncode, exported.stdout) == (0, dump.replace("@ad []", "@as []"))
+
+
 def test_the_comparison_finds_what_has_changed_since(run: Run) -> None:
     assert run("kept-gsettings", "import", input=DUMP).returncode == 0
     run("gsettings", "set", "org.gnome.desktop.sound", "event-sounds", "true", GSETTINGS_BACKEND="kept")

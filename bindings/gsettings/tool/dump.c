@@ -78,11 +78,23 @@ GPtrArray *read_dump(const char *file, Schemas *schemas, char **problem) {
 static const char *const natural_types[] = { "b", "i", "x", "t", "d", "s", "as", "ai", "ad", "ay", "aas", "a(ss)", "v",
   "a{ss}", "a{sv}" };
 
+/* Whether a number, or one in a list, is a double: 5.0 could be read as an integer too. */
+static gboolean has_double(json_object *tree) {
+  gboolean is_found = json_object_is_type(tree, json_type_double);
+  if (json_object_is_type(tree, json_type_array))
+    for (size_t i = 0; !is_found && i < json_object_array_length(tree); i++)
+      is_found = has_double(json_object_array_get_idx(tree, i));
+  return is_found;
+}
+
 static GVariant *value_of(json_object *tree, const GVariantType *type) {
-  GVariant *value = type != NULL ? variant_of_tree(tree, type) : NULL;
   /* A value that does not fit its schema was not set by GSettings, which ignores it. */
-  for (gsize i = 0; value == NULL && type == NULL && i < G_N_ELEMENTS(natural_types); i++)
-    value = variant_of_tree(tree, G_VARIANT_TYPE(natural_types[i]));
+  if (type != NULL) return variant_of_tree(tree, type);
+  GVariant *value = NULL;
+  gboolean is_double = has_double(tree);
+  for (gsize i = 0; value == NULL && i < G_N_ELEMENTS(natural_types); i++)
+    if (!is_double || strpbrk(natural_types[i], "ixt") == NULL)
+      value = variant_of_tree(tree, G_VARIANT_TYPE(natural_types[i]));
   return value;
 }
 
