@@ -93,6 +93,22 @@ def test_whole_doubles_of_no_schema_come_back_as_doubles(run: Run) -> None:
     assert (exported.returncode, exported.stdout) == (0, dump.replace("@ad []", "@as []"))
 
 
+def test_a_value_that_cannot_be_read_is_reported_and_the_others_are_imported(run: Run) -> None:
+    text = "\ufeff[org/example]\r\na=1\r\nb=none\r\nc=9999999999\r\nd='x'\r\na=2\r\n[/]\r\ntop=uint32 7\r\n"
+    imported = run("kept-gsettings", "import", input=text)
+    assert (imported.returncode, imported.stdout) == (1, "0 of 3 settings differ\n")
+    assert imported.stderr.splitlines() == [
+        "left out a in [org/example]: it comes again, and the last one counts",
+        "left out /org/example/b: its value is not GVariant text: unknown keyword",
+        "left out /org/example/c: its value is not GVariant text: number out of range for type 'i'",
+    ]
+    assert run("kept-gsettings", "export").stdout == "[/]\ntop=7\n\n[org/example]\na=2\nd='x'\n"
+    assert run("kept-gsettings", "compare", input=text).returncode == 1
+    printed = run("kept-gsettings", "json", input=text)
+    assert (printed.returncode, printed.stderr) == (1, imported.stderr)
+    assert json.loads(printed.stdout) == {"org.example.a": 2, "org.example.d": "x", "top": 7}
+
+
 def test_the_comparison_finds_what_has_changed_since(run: Run) -> None:
     assert run("kept-gsettings", "import", input=DUMP).returncode == 0
     run("gsettings", "set", "org.gnome.desktop.sound", "event-sounds", "true", GSETTINGS_BACKEND="kept")
@@ -168,7 +184,7 @@ def test_the_administrators_files_of_dconf_become_layers(run: Run, tmp_path: Pat
     ("arguments", "text", "status"),
     [
         (["import", "/no/such/file"], "", 3),
-        (["import"], "[org/x]\na=[1\n", 3),
+        (["import"], "[org/x]\na\n", 3),
         (["import"], "no dump", 3),
         (["import", "a", "b"], "", 2),
         (["export", "a"], "", 2),

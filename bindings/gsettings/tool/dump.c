@@ -16,12 +16,15 @@ static gint by_path(gconstpointer a, gconstpointer b) {
   return strcmp((*(Dumped *const *)a)->path, (*(Dumped *const *)b)->path);
 }
 
+/* The text of a file, without a byte order mark. */
 static char *contents_of(const char *file, GError **error) {
   char *text = NULL;
+  gsize length = 0;
   GIOChannel *input = strcmp(file, "-") == 0 ? g_io_channel_unix_new(0) : g_io_channel_new_file(file, "r", error);
   if (input == NULL) return NULL;
-  if (g_io_channel_read_to_end(input, &text, NULL, error) != G_IO_STATUS_NORMAL) text = NULL;
+  if (g_io_channel_read_to_end(input, &text, &length, error) != G_IO_STATUS_NORMAL) text = NULL;
   g_io_channel_unref(input);
+  if (text != NULL && g_str_has_prefix(text, "\xEF\xBB\xBF")) memmove(text, text + 3, length - 2);
   return text;
 }
 
@@ -31,38 +34,53 @@ static GVariant *parse(const char *text, const GVariantType *type, gboolean *is_
   return value != NULL ? value : g_variant_parse(NULL, text, NULL, NULL, error);
 }
 
-static gboolean add_group(GPtrArray *settings, GKeyFile *dump, const char *group, Schemas *schemas, GError **error) {
+/* The sentence of GVariant's parser without the place, which comes first. */
+static const char *reason_of(const GError *error) {
+  const char *reason = strchr(error->message, ':');
+  return reason != NULL ? reason + 1 : error->message;
+}
+
+/* Adds the settings of a group. Returns how many could not be read, which are named on standard error. */
+static guint add_group(GPtrArray *settings, GKeyFile *dump, const char *group, Schemas *schemas) {
   char **names = g_key_file_get_keys(dump, group, NULL, NULL);
-  gboolean is_read = TRUE;
-  for (char **name = names; is_read && *name != NULL; name++) {
+  GHashTable *last = g_hash_table_new(g_str_hash, g_str_equal);
+  guint left_out = 0;
+  for (char **name = names; *name != NULL; name++) g_hash_table_replace(last, *name, *name);
+  for (char **name = names; *name != NULL; name++) {
+    if (g_hash_table_lookup(last, *name) != *name) {
+      left_out++, g_printerr("left out %s in [%s]: it comes again, and the last one counts\n", *name, group);
+      continue;
+    }
     char *path = strcmp(group, "/") == 0 ? g_strconcat("/", *name, NULL) : g_strconcat("/", group, "/", *name, NULL);
     char *text = g_key_file_get_value(dump, group, *name, NULL);
+    GError *error = NULL;
     gboolean is_misfit = FALSE;
-    GVariant *value = parse(text, type_at(schemas, path), &is_misfit, error);
-    is_read = value != NULL;
-    if (is_read) {
+    GVariant *value = parse(text, type_at(schemas, path), &is_misfit, &error);
+    if (value != NULL) {
       Dumped *dumped = g_new(Dumped, 1);
       *dumped = (Dumped){ path, value, is_misfit };
       g_ptr_array_add(settings, dumped);
     } else {
-      g_prefix_error(error, "%s: ", path);
-      g_free(path);
+      left_out++, g_printerr("left out %s: its value is not GVariant text: %s\n", path, reason_of(error));
+      g_error_free(error), g_free(path);
     }
     g_free(text);
   }
+  g_hash_table_unref(last);
   g_strfreev(names);
-  return is_read;
+  return left_out;
 }
 
-GPtrArray *read_dump(const char *file, Schemas *schemas, char **problem) {
+GPtrArray *read_dump(const char *file, Schemas *schemas, guint *left_out, char **problem) {
   GError *error = NULL;
   GKeyFile *dump = g_key_file_new();
   GPtrArray *settings = g_ptr_array_new_with_free_func(free_dumped);
   char *text = contents_of(file, &error);
   gboolean is_read = text != NULL && (*text == 0 || g_key_file_load_from_data(dump, text, -1, 0, &error));
   char **groups = g_key_file_get_groups(dump, NULL);
+  *left_out = 0;
   for (char **group = groups; is_read && *group != NULL; group++)
-    is_read = add_group(settings, dump, *group, schemas, &error);
+    *left_out += add_group(settings, dump, *group, schemas);
   g_strfreev(groups);
   g_key_file_unref(dump);
   g_free(text);
@@ -72,6 +90,19 @@ GPtrArray *read_dump(const char *file, Schemas *schemas, char **problem) {
   g_error_free(error);
   g_ptr_array_unref(settings);
   return NULL;
+}
+
+void print_json(GPtrArray *dump) {
+  for (guint i = 0; i < dump->len; i++) {
+    Dumped *dumped = dump->pdata[i];
+    char *key = key_of_path(dumped->path), *json = json_of_variant(dumped->value);
+    GVariant *name = g_variant_ref_sink(g_variant_new_string(key));
+    char *quoted = json_of_variant(name);
+    g_print("%s%s:%s", i == 0 ? "{" : ",\n", quoted, json);
+    g_variant_unref(name);
+    g_free(quoted), g_free(json), g_free(key);
+  }
+  g_print(dump->len == 0 ? "{}\n" : "}\n");
 }
 
 /* The types that JSON most likely stands for, where no schema says which. */

@@ -15,8 +15,12 @@ typedef struct {
 } Dumped;
 
 /* Reads the settings of a file, "-" for standard input, sorted by path. Values of paths that a schema has are read as
- * its type. Elements are `Dumped`. NULL with an error sentence, freed with g_free(), if it is no dump. */
-GPtrArray *read_dump(const char *file, Schemas *schemas, char **problem);
+ * its type. Elements are `Dumped`. Values that are no GVariant text are left out, with the reasons on standard error.
+ * NULL with an error sentence, freed with g_free(), if it is no dump. */
+GPtrArray *read_dump(const char *file, Schemas *schemas, guint *left_out, char **problem);
+
+/* Prints a dump as JSON of Kept: an object of keys. */
+void print_json(GPtrArray *dump);
 
 /* Prints what a store has as a dump. Returns how many settings were left out, with the reasons on standard error. */
 guint print_dump(json_object *values, Schemas *schemas);

@@ -117,13 +117,17 @@ static kept_status set_all(kept_store *transaction, GPtrArray *dump, kept_error 
   return status;
 }
 
-static int import(kept_store *store, const Options *options, GPtrArray *dump) {
+static void warn_of_misfits(GPtrArray *dump) {
   for (guint i = 0; i < dump->len; i++) {
     Dumped *dumped = dump->pdata[i];
     if (dumped->is_misfit)
       g_printerr("%s is %s, which its schema does not admit: GSettings ignores it\n", dumped->path,
         g_variant_get_type_string(dumped->value));
   }
+}
+
+static int import(kept_store *store, const Options *options, GPtrArray *dump) {
+  warn_of_misfits(dump);
   if (options->is_dry) return compare(store, dump);
   kept_store *transaction = NULL;
   kept_error error;
@@ -182,10 +186,13 @@ static int add_locks(json_object *layer, const char *file) {
 static int print_layer(const Options *options, Schemas *schemas) {
   json_object *layer = json_object_new_object(), *values = json_object_new_object();
   int status = done;
+  gboolean incomplete = FALSE;
   for (char **file = options->words; status == done && file != NULL && *file != NULL; file++) {
     char *problem = NULL;
-    GPtrArray *dump = read_dump(*file, schemas, &problem);
+    guint left_out;
+    GPtrArray *dump = read_dump(*file, schemas, &left_out, &problem);
     if (dump == NULL) status = fail(refused, "%s", problem);
+    incomplete = incomplete || (dump != NULL && left_out > 0);
     for (guint i = 0; dump != NULL && i < dump->len; i++) {
       Dumped *dumped = dump->pdata[i];
       char *key = key_of_path(dumped->path), *json = json_of_variant(dumped->value);
@@ -201,34 +208,41 @@ static int print_layer(const Options *options, Schemas *schemas) {
   int style = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE;
   if (status == done) g_print("%s\n", json_object_to_json_string_ext(layer, style));
   json_object_put(layer);
-  return status;
+  return status == done && incomplete ? differs : status;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
  * The command line
  * --------------------------------------------------------------------------------------------------------------- */
 
+/* Runs a command that reads a dump; `json` needs no store. */
 static int run_with_dump(kept_store *store, const char *command, const Options *options, Schemas *schemas) {
   char *problem = NULL;
-  GPtrArray *dump = read_dump(options->words != NULL ? options->words[0] : "-", schemas, &problem);
+  guint left_out;
+  GPtrArray *dump = read_dump(options->words != NULL ? options->words[0] : "-", schemas, &left_out, &problem);
   if (dump == NULL) {
     int status = fail(refused, "%s", problem);
     g_free(problem);
     return status;
   }
-  int status = strcmp(command, "compare") == 0 ? compare(store, dump) : import(store, options, dump);
+  int status = done;
+  if (strcmp(command, "import") == 0) status = import(store, options, dump);
+  else if (strcmp(command, "compare") == 0) status = compare(store, dump);
+  else warn_of_misfits(dump), print_json(dump);
   g_ptr_array_unref(dump);
-  return status;
+  return status == done && left_out > 0 ? differs : status;
 }
 
 static int run(const char *command, const Options *options, Schemas *schemas) {
   guint words = options->words != NULL ? g_strv_length(options->words) : 0;
-  gboolean takes_file = strcmp(command, "import") == 0 || strcmp(command, "compare") == 0;
+  gboolean is_json = strcmp(command, "json") == 0;
+  gboolean takes_file = is_json || strcmp(command, "import") == 0 || strcmp(command, "compare") == 0;
   if (strcmp(command, "layer") == 0) return print_layer(options, schemas);
   if (!takes_file && strcmp(command, "declare") != 0 && strcmp(command, "export") != 0)
     return fail(wrong_usage, "\"%s\" is no command; see kept-gsettings --help", command);
   if (words > (takes_file ? 1 : 0))
     return fail(wrong_usage, "%s takes %s; see kept-gsettings --help", command, takes_file ? "one file" : "no file");
+  if (is_json) return run_with_dump(NULL, command, options, schemas);
   kept_store *store = NULL;
   kept_error error;
   if (open_store("kept-gsettings", &store, &error) < 0) return fail_with(&error);
@@ -270,6 +284,7 @@ int main(int count, char **arguments) {
     "  declare          declares all keys of the schemas\n"
     "  import [FILE]    imports what `dconf dump /` prints, and compares\n"
     "  compare [FILE]   compares it with the store\n"
+    "  json [FILE]      prints it as JSON, as `kept import` reads it\n"
     "  export           prints what `dconf load /` reads\n"
     "  layer [FILE]...  prints files of /etc/dconf/db as a file of a layer");
   g_option_context_add_main_entries(context, entries, NULL);
