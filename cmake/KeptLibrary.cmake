@@ -34,8 +34,8 @@ set(kept_library ${PROJECT_BINARY_DIR}/lib/${kept_file})
 set(KEPT_SCRATCH ${PROJECT_BINARY_DIR}/swiftpm CACHE PATH "Where SwiftPM builds; build folders may share it")
 
 # The C++ library, of which Swift's runtime needs 70 KB, is linked in if the compiler has the archive: with the shared
-# one, loading libkept.so takes twice the instructions (docs/decisions/0019-size.md). The linker looks first in a
-# folder that has only the archive.
+# one, loading libkept.so takes twice the instructions (docs/decisions/20-build-size-and-packages.md). The linker looks
+# first in a folder that has only the archive.
 execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libstdc++.a
   OUTPUT_VARIABLE archive OUTPUT_STRIP_TRAILING_WHITESPACE)
 if(IS_ABSOLUTE "${archive}")
@@ -64,7 +64,7 @@ endif()
 #                 most 0.5 % of the instructions of a get or a set
 # -sil-disable-pass=array-property-opt, loop-unroll  these copy loops: 15 KB, for at most 1 % of the instructions of a
 #                 set in a transaction
-# lld             packs relocations, which gold cannot: docs/decisions/0019-size.md
+# lld             packs relocations, which gold cannot: docs/decisions/20-build-size-and-packages.md
 # --icf=all       identical functions are folded: nothing here compares the addresses of functions
 # -z pack-relative-relocs  0.4 MB less; needs the loader of glibc 2.36
 # -z now          the table of imported functions moves before the data and becomes read-only, so that the zeros at the

@@ -1,5 +1,5 @@
-// The users that Kept trusts with files. Decision 30 states the rules; every refusal names the file, what was found and
-// what to do.
+// The users that Kept trusts with files. docs/decisions/08-trust-and-secrets.md states the rules; every refusal names
+// the file, what was found and what to do.
 
 import CPlatform
 

@@ -2,8 +2,8 @@
 //
 // Swift guards a lazy initialization with a lock that identifies its owner by a thread id, and the main thread of a
 // forked child still has its parent's id. Two threads of such a child that start the same initialization would deadlock
-// (decision 10). libkept.so has another lock (KeptC/RuntimeOnce.swift); this is for Swift programs, which have the
-// runtime's.
+// (docs/decisions/05-transactions-locks-and-forks.md). libkept.so has another lock (KeptC/RuntimeOnce.swift); this is
+// for Swift programs, which have the runtime's.
 
 enum EagerInitialization {
   /// Runs once per process.

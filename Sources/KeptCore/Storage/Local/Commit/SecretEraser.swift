@@ -2,8 +2,8 @@
 // bytes.
 //
 // SQLite's secure_delete is not enough. When SQLite balances a tree it leaves copies of rows in the gaps of pages, also
-// of rows that remain, and does not find them later (docs/decisions/0023). So the whole database is rewritten without
-// gaps, and then the log is checkpointed and truncated.
+// of rows that remain, and does not find them later (docs/decisions/08-trust-and-secrets.md). So the whole database is
+// rewritten without gaps, and then the log is checkpointed and truncated.
 
 import Synchronization
 
