@@ -305,3 +305,54 @@ def test_without_a_terminal_it_says_so(filled: Path) -> None:
     assert done.returncode == 4
     assert done.stderr.startswith("kept browse: it needs a terminal")
     assert os.linesep not in done.stderr.strip()
+
+
+# --- widths
+
+WRITINGS = [
+    "plain",
+    "設定の値",
+    "e\u0301",
+    "😀",
+    "❤\ufe0f",
+    "⚠\ufe0f",
+    "1\ufe0f\u20e3",
+    "👍🏽",
+    "👩🏽\u200d💻",
+    "👨\u200d👩\u200d👧",
+    "🏳\ufe0f\u200d🌈",
+    "🇩🇪",
+    "😀\ufe0e",
+    "\u200d",
+    "🏽",
+]
+"""Texts on whose width terminals do not agree, among others."""
+
+ASKING = """
+import os, re, sys, termios, tty
+from kept.browse._text import fitted
+mode = termios.tcgetattr(0)
+tty.setraw(0)
+found = []
+for text in {texts!r}:
+    for width in (12, 5):
+        os.write(1, b"\\r\\x1b[K" + fitted(text * 2, width).encode() + b"\\x1b[6n")
+        answer = b""
+        while not answer.endswith(b"R"):
+            answer += os.read(0, 1)
+        if int(re.search(rb";(\\d+)R", answer)[1]) != width + 1:
+            found.append((ascii(text), width, answer))
+termios.tcsetattr(0, termios.TCSADRAIN, mode)
+os.write(1, b"\\r\\x1b[K")
+print("wrong:", found)
+"""
+
+
+def test_a_column_has_its_width_in_a_terminal(tmux: Tmux, tmp_path: Path) -> None:
+    """The terminal is asked where its cursor is."""
+    program = tmp_path / "asking.py"
+    program.write_text(ASKING.format(texts=WRITINGS))
+    tmux.type(f"clear; {sys.executable} {program}")
+    tmux.press("Enter")
+    tmux.wait("wrong:")
+    assert "wrong: []" in tmux.screen

@@ -18,7 +18,7 @@ from ._health import Finding, Reports, examine
 from ._leaving import until_left
 from ._places import Place, all_stores, processes, size_of, size_text, user_folder
 from ._session import Layers, open_store
-from ._text import count_text, one_line
+from ._text import count_text, one_line, steady
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -77,7 +77,7 @@ class Overview(Screen[None]):
         self._places = await asyncio.to_thread(all_stores)
         self._table.clear()
         for place in self._places:
-            self._table.add_row(*map(Text, (one_line(place.location), "", "", "", "")), key=place.location)
+            self._table.add_row(*map(Text, (steady(one_line(place.location)), "", "", "", "")), key=place.location)
         if not self._places:
             self._detail("No program of yours has made a store here. Press o to open one by its path.")
         for place in self._places:
@@ -99,7 +99,7 @@ class Overview(Screen[None]):
         self._show_detail()
 
     def _set(self, place: Place, column: str, text: str) -> None:
-        self._table.update_cell(place.location, column, Text(one_line(text)), update_width=True)
+        self._table.update_cell(place.location, column, Text(steady(one_line(text))), update_width=True)
 
     # --- one store
 

@@ -35,12 +35,23 @@ def _escape(match: re.Match[str]) -> str:
     return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(match[0], f"\\u{ord(match[0]):04x}")
 
 
+# Variation selectors, joiners and skin tones: terminals do not agree on the width of what they are a part of. Without
+# them, an emoji is its first form, or the emojis that it is made of.
+_MODIFIERS = re.compile("[\ufe00-\ufe0f\u200d\U0001f3fb-\U0001f3ff]")
+
+
+def steady(text: str) -> str:
+    """Text that is as wide in every terminal."""
+    return text if text.isascii() else _MODIFIERS.sub("", text)
+
+
 def fitted(text: str, width: int) -> str:
-    """Text in exactly so many cells: filled with spaces, or cut with an ellipsis."""
+    """Text in exactly so many cells of every terminal: filled with spaces, or cut with an ellipsis."""
     if width <= 0:
         return ""
     if text.isascii() and len(text) <= width:
         return text.ljust(width)
+    text = steady(text)
     if cell_len(text) <= width:
         return set_cell_size(text, width)
     return set_cell_size(set_cell_size(text, width - 1).rstrip() + "…", width)
@@ -48,7 +59,7 @@ def fitted(text: str, width: int) -> str:
 
 def title_line(name: str, notes: list[str], mode: str, width: int) -> str:
     """The first line of a screen. A name that is too long is cut at its beginning, so that the rest is seen."""
-    rest = "".join(f"  ·  {note}" for note in notes)
+    name, rest = steady(name), "".join(f"  ·  {note}" for note in notes)
     room = max(8, width - cell_len(rest) - len(mode) - 3)
     if cell_len(name) > room:
         name = name[1 - room :]
