@@ -187,7 +187,7 @@ def test_the_tree_shows_hostile_branches_as_they_are(filled: Path, writer: Write
     writer.run("settings['[red]a\\x1b.b'] = 1; settings['[red]a\\x1b.c'] = 2")
 
     async def body(pilot: Pilot[int]) -> None:
-        await pilot.press("t")
+        await pilot.press("end", "t")
         await wait_for_text(pilot, "> [red]a\\u001b.  (2)")
         await pilot.press("home", "right")
         await wait_for_text(pilot, "v [red]a")

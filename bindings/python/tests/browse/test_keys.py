@@ -270,6 +270,74 @@ def test_a_tree_lists_every_key_when_all_is_open(filled: Path) -> None:
     browse(filled, body)
 
 
+def test_the_cursor_stays_on_its_key_when_the_list_becomes_a_tree_and_back(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        for key in ("ui.theme", "net.since", "audio.volume", "設定.名前"):
+            await go_to(pilot, key)
+            await pilot.press("t")
+            await pilot.pause()
+            assert keys_screen(pilot).key == key and isinstance(rows(pilot).item, Leaf | str)
+            await pilot.press("t")
+            await pilot.pause()
+            assert keys_screen(pilot).key == key
+
+    browse(filled, body)
+
+
+def test_the_cursor_of_the_tree_stays_when_a_search_ends(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await pilot.press("t")
+        await search(pilot, "theme")
+        await wait_for_text(pilot, "ui.theme")
+        await go_to(pilot, "ui.theme")
+        await pilot.press("escape")
+        await wait_for_text(pilot, "> audio.  (4)")
+        assert keys_screen(pilot).key == "ui.theme"
+
+    browse(filled, body)
+
+
+def test_the_cursor_of_the_tree_stays_on_a_key_that_gets_a_branch(filled: Path, writer: Writer) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await pilot.press("t")
+        await go_to(pilot, "設定.名前")
+        writer.set("設定.色", "赤")
+        await wait_for_text(pilot, "v 設定.  (2)")
+        assert keys_screen(pilot).key == "設定.名前"
+        # The other way round: the branch goes, and its last key is where it was.
+        await go_to_branch(pilot, "設定.")
+        await pilot.press("left")
+        await wait_for_text(pilot, "> 設定.  (2)")
+        writer.reset("設定.名前")
+        await wait_for(pilot, lambda: keys_screen(pilot).key == "設定.色", "the last key of the branch")
+
+    browse(filled, body)
+
+
+def test_left_goes_to_the_branch_that_is_drawn(tmp_path: Path) -> None:
+    location = tmp_path / "deep.kept"
+    with kept.open(location) as store, store.transaction() as transaction:
+        for key in ("x.a", "x.b.c", "x.b.d", "x.y.z", "z.only"):
+            transaction[key] = 1
+
+    async def body(pilot: Pilot[int]) -> None:
+        await pilot.press("t")
+        # A branch with one key is that key: x.y.z is a line below x.
+        await go_to(pilot, "x.y.z")
+        await pilot.press("left")
+        assert rows(pilot).item == Branch("x.", 0, 4, True)
+        await go_to_branch(pilot, "x.b.")
+        await pilot.press("right", "down", "down", "left")
+        assert rows(pilot).item == Branch("x.b.", 1, 2, True)
+        await pilot.press("left", "left")
+        assert rows(pilot).item == Branch("x.", 0, 4, True)
+        await go_to(pilot, "z.only")
+        await pilot.press("left")
+        assert keys_screen(pilot).key == "z.only", "nothing is above it"
+
+    browse(location, body)
+
+
 async def go_to_branch(pilot: Pilot[int], prefix: str) -> None:
     rows(pilot).put_cursor(Branch(prefix, 0, 0, False))
     await pilot.pause()

@@ -162,7 +162,8 @@ def test_the_tree_opens_what_a_search_finds(filled: Path) -> None:
         await found(pilot, "audio", ["audio.balance", "audio.muted", "audio.step", "audio.volume"])
         assert "v audio." in screen_text(pilot)
         await search(pilot, "")
-        await wait_for_text(pilot, "> audio.")
+        await wait_for_text(pilot, "> misc.")
+        assert "v audio." in screen_text(pilot), "the cursor is there"
 
     browse(filled, body)
 

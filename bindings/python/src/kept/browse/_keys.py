@@ -17,7 +17,7 @@ import kept
 from ._actions import Actions
 from ._catalog import FLASH
 from ._leaving import until_left
-from ._outline import Branch, Item, Leaf, outline
+from ._outline import Branch, Item, Leaf, branches_above, outline
 from ._row_list import RowList
 from ._rows import Row
 from ._search import FILTERS, Query
@@ -234,6 +234,9 @@ class KeysScreen(Actions, Screen[None]):
         self._rows.empty = empty if self.session.catalog.is_complete else ""
         if self._is_tree:
             all_open = not self._query.is_empty and len(found) <= ALL_OPEN
+            if not all_open and (item := self._rows.item) is not None:
+                # What the cursor is on stays in view.
+                self._open.update(branches_above(item))
             self._rows.show(outline(found, None if all_open else self._open))
         else:
             self._rows.show(found)
@@ -337,9 +340,7 @@ class KeysScreen(Actions, Screen[None]):
         if isinstance(item, Branch) and item.is_open is not is_open:
             self._fold(item.prefix, is_open)
         elif not is_open:
-            name = item.prefix[:-1] if isinstance(item, Branch) else self._key_of(item)
-            if "." in name:
-                self._rows.put_cursor(Branch(name[: name.rindex(".") + 1], 0, 0, True))
+            self._rows.go_to_parent()
 
     def _fold(self, prefix: str, is_open: bool) -> None:
         if is_open:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,23 @@ def identity(item: Item) -> tuple[str, str]:
     if isinstance(item, Branch):
         return "branch", item.prefix
     return "key", item.key if isinstance(item, Leaf) else item
+
+
+def branches_above(item: Item) -> list[str]:
+    """The prefixes of the branches that an item may be below."""
+    kind, name = identity(item)
+    own = len(name) - 1 if kind == "branch" else len(name)
+    return [name[: place + 1] for place, character in enumerate(name[:own]) if character == "."]
+
+
+def parent(items: Sequence[Item], place: int) -> int:
+    """Where the branch is that an item of the tree is below; the item's own place if there is none."""
+    depth = _depth(items[place])
+    return next((above for above in range(place, -1, -1) if _depth(items[above]) < depth), place)
+
+
+def _depth(item: Item) -> int:
+    return 0 if isinstance(item, str) else item.depth
 
 
 def outline(keys: list[str], is_open: set[str] | None) -> list[Branch | Leaf]:

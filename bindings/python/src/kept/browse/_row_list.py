@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from ._outline import Item, identity
+from ._outline import Branch, Item, identity, parent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -114,6 +114,11 @@ class RowList(ScrollView, can_focus=True):
         """Puts the cursor on an item, or where it would be."""
         self._move_to(_place(self._items, item))
 
+    def go_to_parent(self) -> None:
+        """Puts the cursor on the branch that its item is below."""
+        if self._item is not None:
+            self._move_to(parent(self._items, self._current))
+
     @property
     def _current(self) -> int:
         """Where the item under the cursor is now."""
@@ -190,10 +195,13 @@ def _place(items: Sequence[Item], item: Item) -> int:
                 high = middle
         return low
     after = 0
+    inside: int | None = None
     for place, other in enumerate(items):
         found = identity(other)
         if found == wanted:
             return place
+        if isinstance(other, Branch) and not other.is_open and name.startswith(other.prefix):
+            inside = place  # the branch hides it
         if found[1] < name:
             after = place + 1
-    return after
+    return after if inside is None else inside
