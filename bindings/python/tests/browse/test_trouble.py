@@ -16,6 +16,8 @@ from textual.widgets import Input, Static, TextArea
 
 import kept
 from kept.browse._app import Browser
+from kept.browse._ask import Ask
+from kept.browse._key_page import KeyPage
 from kept.browse._keys import KeysScreen
 from kept.browse._session import Layers
 
@@ -218,6 +220,48 @@ def test_a_damaged_store_is_not_opened_but_the_reason_is_told(filled: Path) -> N
         await until(pilot, lambda: browser.failure or banner(browser) or is_read(browser), "an answer")
 
     browse(filled, steps)
+
+
+def test_a_salvaged_store_says_so_until_that_is_acknowledged(filled: Path) -> None:
+    overwrite(filled / "values.sqlite", 0, 1 << 30)
+
+    async def steps(browser: Browser, pilot: Pilot[int]) -> None:
+        await until(pilot, lambda: "was damaged" in banner(browser), "the banner")
+        assert "values may be missing" in banner(browser)
+        assert str(filled / "quarantine") in banner(browser)
+        # What is written now is read all the same.
+        with kept.open(filled) as settings:
+            settings["new"] = 1
+        await until(pilot, lambda: "302 keys" in screen(pilot), "the new key")
+        await pilot.press("A")
+        await until(pilot, lambda: "press w" in told(browser), "how to allow it")
+        await pilot.press("w", "A")
+        await until(pilot, lambda: isinstance(browser.screen, Ask), "the question")
+        await pilot.press("n")
+        await until(pilot, lambda: isinstance(browser.screen, KeysScreen), "the list")
+        assert banner(browser)
+        await pilot.press("A")
+        await until(pilot, lambda: isinstance(browser.screen, Ask), "the question")
+        await pilot.press("y")
+        await until(pilot, lambda: isinstance(browser.screen, KeysScreen) and not banner(browser), "no banner")
+        await pilot.press("A")
+        await until(pilot, lambda: "was not salvaged" in told(browser), "that there is nothing more")
+
+    browse(filled, steps)
+    with kept.open(filled) as settings:
+        assert settings.salvaged is None
+
+
+def test_a_salvaged_store_says_so_on_the_page_of_a_key_too(filled: Path) -> None:
+    overwrite(filled / "values.sqlite", 0, 1 << 30)
+    browser = Browser(str(filled), layers=Layers(has_standard=False), key="a.level")
+
+    async def running() -> None:
+        async with browser.run_test(size=(100, 30), notifications=True) as pilot:
+            await until(pilot, lambda: "was damaged" in told(browser), "the sentence")
+            assert isinstance(browser.screen, KeyPage)
+
+    asyncio.run(running())
 
 
 # --- locks

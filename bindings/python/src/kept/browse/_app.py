@@ -14,7 +14,7 @@ import kept
 
 from ._ask import Ask
 from ._plain import AsciiFilter, ColourlessFilter
-from ._session import Layers, NoStore, Session
+from ._session import Layers, NoStore, Session, salvage_text
 from ._terminal import Terminal
 from ._text import many_lines
 
@@ -82,25 +82,25 @@ class Browser(App[int]):
 
     @work(group="open")
     async def _open_first(self, location: str) -> None:
-        if not await self.open_store(location):
+        if refusal := await self.open_store(location):
+            self.failure = refusal
             self.exit(4)
 
     @work(group="open", exclusive=True)
     async def show_store(self, location: str) -> None:
         """Opens a store, or says why it cannot be opened. Keys and the mouse work meanwhile."""
-        await self.open_store(location)
+        if refusal := await self.open_store(location):
+            self.tell(refusal, "error")
 
-    async def open_store(self, location: str) -> bool:
-        """Opens a store on another thread, and shows its keys. Returns whether it could be opened."""
+    async def open_store(self, location: str) -> str | None:
+        """Opens a store on another thread, and shows its keys. Returns why it could not be opened."""
         from ._keys import KeysScreen
 
         try:
             session = await asyncio.to_thread(Session.begin, location, self._layers)
             screen = KeysScreen(session, self._query)
         except (kept.KeptError, NoStore, OSError, ValueError) as error:
-            self.failure = str(error)
-            self.tell(self.failure, "error")
-            return False
+            return str(error)
         before = getattr(self.screen, "session", None)
         if before is not None and before.location == session.location:
             session.pending = before.pending  # a commit refuses those whose keys have changed
@@ -112,7 +112,10 @@ class Browser(App[int]):
         if key := self._key:
             self._key = None
             screen.open_key(key)
-        return True
+            # The list below shows it in a line of its own, as long as it is so.
+            if salvaged := salvage_text(session.settings):
+                self.tell(salvaged, "warning")
+        return None
 
     # --- writing
 

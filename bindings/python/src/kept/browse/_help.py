@@ -28,6 +28,7 @@ LIST OF KEYS
   u                undo your last        i, x         import, export
                    commit                Ctrl+R       open the store again
   c                compare with a store, a backup or an export
+  A                acknowledge that the store was damaged and salvaged
   q                back
 
 PAGE OF A KEY

@@ -15,6 +15,7 @@ from textual.widgets import Footer, Input, Static
 import kept
 
 from ._actions import Actions
+from ._ask import Ask
 from ._catalog import FLASH
 from ._leaving import until_left
 from ._outline import Branch, Item, Leaf, branches_above, outline
@@ -62,6 +63,7 @@ class KeysScreen(Actions, Screen[None]):
         Binding("a", "pending", "Pending", show=False),
         Binding("D", "reset_listed", "Reset what is listed", show=False),
         Binding("n", "new", "New key", show=False),
+        Binding("A", "acknowledge", "Acknowledge a salvage", show=False),
         Binding("i", "import", "Import", show=False),
         Binding("x", "export", "Export", show=False),
         Binding("c", "compare", "Compare", show=False),
@@ -92,7 +94,7 @@ class KeysScreen(Actions, Screen[None]):
         self._has_flashes = False
         self._drawn = 0.0
         self._pause = PAUSE
-        self._trouble: str | None = None
+        self._trouble: list[str] = []
         # To look for garbage among so many new objects takes longer than a keystroke may. `_load` enables it again.
         gc.disable()
         # What changes after this is received, so that nothing is missed when the reading begins.
@@ -158,9 +160,10 @@ class KeysScreen(Actions, Screen[None]):
         that a higher layer hides."""
         revision, pause = self._revision, 1.0
         while True:
+            trouble = await self.session.trouble()
+            self._show_trouble(trouble, await self.session.salvage())
             await asyncio.sleep(pause)
-            self._show_trouble(await self.session.trouble())
-            if self._trouble or not self.session.catalog.is_complete:
+            if trouble or not self.session.catalog.is_complete:
                 continue
             try:
                 found = await asyncio.to_thread(self.session.settings.revision)
@@ -175,11 +178,33 @@ class KeysScreen(Actions, Screen[None]):
             except kept.KeptError as error:
                 self._show_trouble(str(error))
 
-    def _show_trouble(self, sentence: str | None) -> None:
-        if sentence != self._trouble:
-            self._trouble = sentence
-            self._banner.update(one_line(sentence or ""))
-            self._banner.set_class(sentence is not None, "shown")
+    def _show_trouble(self, *sentences: str | None) -> None:
+        lines = [one_line(sentence) for sentence in sentences if sentence]
+        if lines != self._trouble:
+            self._trouble = lines
+            self._banner.update("\n".join(lines))
+            self._banner.set_class(bool(lines), "shown")
+
+    def action_acknowledge(self) -> None:
+        """Asks, and acknowledges that the store was salvaged."""
+        settings = self.session.settings
+        if (folder := settings.salvaged) is None:
+            self._browser.tell("this store was not salvaged")
+        elif self._browser.may_write():
+            question = (
+                "Acknowledge that values may be missing? No program is told of it again. The damaged files stay in"
+            )
+            self._browser.push_screen(Ask(question, [one_line(folder)]), self._acknowledge)
+
+    def _acknowledge(self, yes: bool | None) -> None:
+        if not yes:
+            return
+        try:
+            self.session.settings.acknowledge_salvage()
+        except kept.KeptError as error:
+            self._browser.tell(str(error), "error")
+        else:
+            self._show_trouble()
 
     # --- drawing
 

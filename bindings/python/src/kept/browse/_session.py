@@ -95,6 +95,15 @@ class Session:
         self.catalog.renew(keys)
         return keys
 
+    async def keys_of(self, revision: int) -> list[str]:
+        """The keys that a commit has changed, which may be another program's. None if the history has it no more."""
+        changes = await asyncio.to_thread(lambda: self.settings.history().changes)
+        return [change.key for change in changes if change.revision == revision]
+
+    async def salvage(self) -> str | None:
+        """That the store was damaged and salvaged, as long as nobody has acknowledged that."""
+        return await asyncio.to_thread(salvage_text, self.settings)
+
     async def trouble(self) -> str | None:
         """What keeps the store from being read as it was opened: it was removed, replaced, or cannot be reached."""
         if self._folder is not None and (now := await asyncio.to_thread(_identity, self._folder)) != self._identity:
@@ -108,6 +117,20 @@ class Session:
     def close(self) -> None:
         """Closes the store. It may sync a file: not on the thread of the event loop."""
         self.settings.close()
+
+
+def salvage_text(settings: kept.Store) -> str | None:
+    """That the store was damaged, and what can be done; None if it was not, or if that was acknowledged."""
+    try:
+        folder = settings.salvaged
+    except kept.KeptError:
+        return None  # it cannot be reached, which is said elsewhere
+    if folder is None:
+        return None
+    return (
+        f"the store was damaged, and what could be read was salvaged: values may be missing. The damaged files are in "
+        f"{folder}. A acknowledges it"
+    )
 
 
 def _broken_file(settings: kept.Store) -> str | None:
