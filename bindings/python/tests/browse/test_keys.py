@@ -18,6 +18,7 @@ from browse.screens import (
     keys_screen,
     line_with,
     listed,
+    open_editor,
     rows,
     screen_lines,
     screen_text,
@@ -414,6 +415,24 @@ def test_q_ends_the_program(filled: Path) -> None:
         await pilot.press("q")
 
     assert browse(filled, body).return_value == 0
+
+
+@pytest.mark.parametrize("is_pending", [False, True])
+def test_escape_never_ends_the_program(filled: Path, is_pending: bool) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        if is_pending:
+            await open_editor(pilot, "ui.font")
+            await pilot.press("x", "ctrl+g")
+            await wait_for_text(pilot, "1 pending change")
+        await go_to(pilot, "ui.font")
+        await pilot.press("enter")
+        await wait_for_screen(pilot, KeyPage)
+        await pilot.press("escape", "escape", "escape", "escape")
+        await wait_for_toast(pilot, "q ends the program")
+        assert keys_screen(pilot).is_current and pilot.app.is_running
+        assert len(session_of(pilot).pending) == is_pending
+
+    assert browse(filled, body).return_value is None
 
 
 # --- what it begins with

@@ -171,6 +171,13 @@ class Browser(App[int]):
         else:
             self._leave(True)
 
+    def action_step_back(self) -> None:
+        """Leaves a screen, but not the program: Escape pressed once too often ends nothing."""
+        if len(self.screen_stack) > 2:
+            self.action_leave()
+        else:
+            self.tell("q ends the program")
+
     async def action_quit(self) -> None:
         """Ends the program, with a question if something is pending."""
         sessions = {id(found): found for screen in self.screen_stack if (found := getattr(screen, "session", None))}

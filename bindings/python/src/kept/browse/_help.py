@@ -43,7 +43,7 @@ EDITOR
 
 EVERYWHERE
   ?, F1            this help             l            light or dark
-  Escape, q        back                  Ctrl+Q       quit
+  Escape           back, but never out   q, Ctrl+Q    back, quit
 
 SIGNS BEFORE A KEY
   *  changed from its default            =  locked by the administrator

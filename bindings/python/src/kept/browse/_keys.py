@@ -343,12 +343,12 @@ class KeysScreen(Actions, Screen[None]):
         self._search.select_all()
 
     def action_escape(self) -> None:
-        """Ends the search; if there is none, leaves the screen."""
+        """Ends the search; if there is none, leaves the screen, unless it is the last one."""
         if self._search.value or self._search.has_focus:
             self._search.value = ""
             self._rows.focus()
         else:
-            self._browser.action_leave()
+            self._browser.action_step_back()
 
     def on_key(self, event: object) -> None:
         if getattr(event, "key", "") == "down" and self._search.has_focus:
