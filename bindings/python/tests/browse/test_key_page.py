@@ -13,10 +13,12 @@ from browse.screens import (
     allow_writing,
     browse,
     keys_screen,
+    open_editor,
     screen_lines,
     screen_text,
     text_of,
     toasts,
+    type_value,
     wait_for,
     wait_for_screen,
     wait_for_text,
@@ -24,6 +26,7 @@ from browse.screens import (
     wait_until_gone,
 )
 from browse.stores import SECRET_TEXT, Writer, write_file
+from kept.browse._ask import Ask
 from kept.browse._key_page import KeyPage
 from kept.browse._session import Layers
 
@@ -203,6 +206,64 @@ def test_the_history_is_undone(filled: Path, writer: Writer) -> None:
         assert store["audio.volume"] == 40
 
 
+async def edit(pilot: Pilot[int], key: str, text: str, end: str) -> None:
+    """Edits a key on the list."""
+    await open_editor(pilot, key)
+    await type_value(pilot, text)
+    await pilot.press(end)
+    await wait_for(pilot, lambda: keys_screen(pilot).is_current, "the list")
+
+
+def test_the_page_of_a_key_undoes_what_was_done_to_that_key(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await edit(pilot, "audio.volume", "77", "ctrl+s")
+        await edit(pilot, "ui.font", "Serif", "ctrl+s")
+        settings = keys_screen(pilot).session.settings
+        # The last commit was about another key.
+        await open_page(pilot, "audio.balance")
+        await pilot.press("u")
+        await wait_for_toast(pilot, "you have not changed this key here")
+        await pilot.press("escape")
+        await open_page(pilot, "audio.volume")
+        await pilot.press("u")
+        await wait_for_toast(pilot, "Undid revision")
+        await wait_for(pilot, lambda: text_of(pilot, "#value") == "30", "the value before")
+        assert settings["ui.font"] == "Serif"
+        # There is no second one.
+        await pilot.press("u")
+        await wait_for_toast(pilot, "you have not changed this key here")
+        assert settings["audio.volume"] == 30 and settings["ui.font"] == "Serif"
+
+    browse(filled, body)
+
+
+@pytest.mark.parametrize("tab", ["1", "3"])
+def test_undoing_a_commit_of_several_keys_asks_first(filled: Path, tab: str) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await edit(pilot, "audio.volume", "77", "ctrl+g")
+        await edit(pilot, "ui.font", "Serif", "ctrl+g")
+        await pilot.press("a", "ctrl+s")
+        await wait_for_toast(pilot, "committed as revision")
+        await wait_for(pilot, lambda: keys_screen(pilot).is_current, "the list")
+        settings = keys_screen(pilot).session.settings
+        await open_page(pilot, "audio.volume")
+        await pilot.press(tab)
+        if tab == "3":
+            await wait_for_text(pilot, "30 -> 77")
+            pilot.app.screen.query_one("#past", OptionList).highlighted = 0
+        for answer in ("n", "y"):
+            await pilot.press("u")
+            await wait_for_screen(pilot, Ask)
+            assert "2 keys together" in screen_text(pilot) and "ui.font" in screen_text(pilot)
+            assert settings["ui.font"] == "Serif"
+            await pilot.press(answer)
+            await wait_for_screen(pilot, KeyPage)
+        await wait_for_toast(pilot, "Undid revision")
+        assert settings["ui.font"] == "Mono" and settings["audio.volume"] == 30
+
+    browse(filled, body)
+
+
 def test_an_undoing_that_another_change_forbids_is_refused(filled: Path, writer: Writer) -> None:
     for value in (40, 45):
         writer.set("audio.volume", value)
@@ -246,7 +307,7 @@ def test_a_key_without_a_past_says_so(filled: Path) -> None:
         await wait_for_text(pilot, "No change is known.")
         await allow_writing(pilot)
         await pilot.press("u")
-        await wait_for_toast(pilot, "nothing is left to undo")
+        await wait_for_toast(pilot, "you have not changed this key here")
 
     browse(filled, body)
 

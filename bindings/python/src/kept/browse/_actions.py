@@ -177,7 +177,7 @@ class Actions:
                 "nothing is left to undo of what you committed here; the page of a key undoes older changes"
             )
         elif self._browser.may_write():
-            await self.undo(self.session.commits[-1])
+            await self.undo(self.session.commits[-1].revision)
 
     async def undo(self, revision: int) -> None:
         """Takes back a commit, and says what came of it."""
@@ -188,6 +188,24 @@ class Actions:
         else:
             self._browser.tell(f"undid revision {revision}: {', '.join(map(one_line, keys))}")
         self.edits_changed()
+
+    async def undo_of_key(self, key: str, revision: int) -> None:
+        """Takes back a commit for the sake of one key, after a question if it has changed others, too."""
+        try:
+            keys = await self.session.keys_of(revision)
+        except kept.KeptError as error:
+            self._browser.tell(str(error), "error")
+            return
+        if keys in ([], [key]):
+            await self.undo(revision)
+            return
+        question = f"Undo revision {revision}? It has changed {count_text(len(keys), 'key')} together."
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self._browser.run_worker(self.undo(revision))
+
+        self._browser.push_screen(Ask(question, [one_line(each) for each in keys]), answered)
 
     # --- the whole store
 

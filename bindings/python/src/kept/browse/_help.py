@@ -34,7 +34,8 @@ LIST OF KEYS
 PAGE OF A KEY
   1, 2, 3, 4       layers, declaration, history, live changes
   r                reveal a secret, or cover it
-  u                undo the selected change of the history
+  u                undo the selected change of the history, or your last
+                   one of this key
 
 EDITOR
   Ctrl+S           set the value now

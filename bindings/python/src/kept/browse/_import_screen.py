@@ -126,7 +126,8 @@ class ImportScreen(Screen[None]):
             if tried is None and not (result.changed or result.removed):
                 head = "Imported; no value had to be changed."
             elif tried is None:
-                self._session.commits.append(result.revision)
+                keys = [*(change.key for change in result.changed), *result.removed]
+                self._session.committed(result.revision, keys)
                 head = f"Imported as revision {result.revision}; u on the list of keys undoes it."
             else:
                 head = f"A dry run of format {tried[1]}. Ctrl+S imports."

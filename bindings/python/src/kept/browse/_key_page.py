@@ -199,12 +199,17 @@ class KeyPage(Actions, Screen[None]):
             self._past.focus()
 
     async def action_undo_selected(self) -> None:
-        """Takes back the selected change of the history, else the last commit that was made here."""
+        """Takes back the selected change of the history, else the last change of this key that was made here."""
         past = self._past
-        if self.query_one("#tabs", TabbedContent).active != "history" or past.highlighted is None or not self._changes:
-            await self.action_undo()
+        if self.query_one("#tabs", TabbedContent).active == "history" and past.highlighted is not None:
+            revision = self._changes[past.highlighted].revision if self._changes else None
+        else:
+            own = (commit.revision for commit in reversed(self.session.commits) if self._key in commit.keys)
+            revision = next(own, None)
+        if revision is None:
+            self._browser.tell("you have not changed this key here; 3 shows its history, where u undoes older changes")
         elif self._browser.may_write():
-            await self.undo(self._changes[past.highlighted].revision)
+            await self.undo_of_key(self._key, revision)
 
 
 def _at_most(text: str) -> str:

@@ -53,6 +53,14 @@ def open_store(location: str, layers: Layers) -> kept.Store:
     return kept.open(location, tag=_pending.TAG, **layers.options(location))
 
 
+@dataclass(frozen=True)
+class Commit:
+    """A commit that was made here."""
+
+    revision: int
+    keys: tuple[str, ...]
+
+
 @dataclass
 class Session:
     """A store that is looked at."""
@@ -62,8 +70,8 @@ class Session:
     settings: kept.Store
     catalog: Catalog = field(init=False)
     pending: Pending = field(default_factory=Pending)
-    commits: list[int] = field(default_factory=list)
-    """The revisions of the commits made here that were not undone, the newest last."""
+    commits: list[Commit] = field(default_factory=list)
+    """The commits made here that were not undone, the newest last."""
 
     def __post_init__(self) -> None:
         self.catalog = Catalog(self.settings)
@@ -83,15 +91,18 @@ class Session:
             if self.pending.get(edit.key) == edit:
                 self.pending.drop(edit.key)
         if revision is not None:
-            self.commits.append(revision)
+            self.committed(revision, [edit.key for edit in edits])
             self.catalog.renew(edit.key for edit in edits)
         return revision
+
+    def committed(self, revision: int, keys: Sequence[str]) -> None:
+        """Notes a commit that was made here, so that it can be undone."""
+        self.commits.append(Commit(revision, tuple(keys)))
 
     async def undo(self, revision: int) -> list[str]:
         """Takes back a commit, which may be another program's. Returns the keys."""
         keys = await asyncio.to_thread(self.settings.undo, revision, tag=f"{_pending.TAG} undo")
-        if revision in self.commits:
-            self.commits.remove(revision)
+        self.commits = [commit for commit in self.commits if commit.revision != revision]
         self.catalog.renew(keys)
         return keys
 
