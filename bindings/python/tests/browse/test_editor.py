@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import resource
+import threading
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ from textual.widgets import Input, OptionList, Switch, TextArea
 
 import kept
 from browse.screens import (
+    SECONDS,
     allow_writing,
     browse,
     keys_screen,
@@ -28,8 +32,11 @@ from browse.screens import (
     wait_for_toast,
 )
 from browse.stores import CONTROL, HOSTILE, SECRET_TEXT, Writer, write_file
-from kept.browse._ask import AskText
+from kept.browse import _pending
+from kept.browse._ask import Ask, AskText
 from kept.browse._editor import Editor
+from kept.browse._key_page import KeyPage
+from kept.browse._pending_screen import PendingScreen
 from kept.browse._session import Layers
 from kept.browse._slider import Slider
 
@@ -44,6 +51,10 @@ async def finished(pilot: Pilot[int]) -> None:
     await pilot.press("ctrl+s")
     await wait_for(pilot, lambda: keys_screen(pilot).is_current, f"the end of the editor: {problem(pilot)}")
     await wait_for_toast(pilot, "committed as revision")
+
+
+def is_problem(pilot: Pilot[int], sentence: str) -> bool:
+    return text_of(pilot, "#problem") == sentence
 
 
 def problem(pilot: Pilot[int]) -> str:
@@ -281,20 +292,145 @@ def test_wrong_json_has_a_caret_under_the_place(filled: Path) -> None:
 # --- what others do meanwhile
 
 
-def test_a_change_of_another_process_is_not_overwritten(filled: Path, writer: Writer) -> None:
+def test_a_change_of_another_process_is_not_overwritten_unseen(filled: Path, writer: Writer) -> None:
     async def body(pilot: Pilot[int]) -> None:
-        await open_editor(pilot, "audio.volume")
+        editor = await open_editor(pilot, "audio.volume")
         await type_value(pilot, "60")
         writer.set("audio.volume", 61)
         await pilot.press("ctrl+s")
-        await wait_for_toast(pilot, '"audio.volume" changed since you edited')
-        await open_editor(pilot, "audio.volume")
-        assert pilot.app.screen.query_one("#editor", Input).value == "61", "it begins with the new value"
-        await type_value(pilot, "62")
+        await wait_for(pilot, lambda: '"audio.volume" changed since you edited' in problem(pilot), "the conflict")
+        # The dialog has both values, and the person decides.
+        assert isinstance(editor, Input) and editor.value == "60" and pilot.app.focused is editor
+        assert text_of(pilot, "#other-value").splitlines()[1:] == ["61"]
+        # The next change is seen, too.
+        writer.reset("audio.volume")
+        await pilot.press("ctrl+s")
+        await wait_for(pilot, lambda: text_of(pilot, "#other-value").splitlines()[1:] == ["(absent)"], "the new state")
+        assert session_of(pilot).settings["audio.volume"] == 50
         await finished(pilot)
 
     browse(filled, body)
+    assert stored(filled, "audio.volume") == 60
+
+
+def test_after_a_conflict_the_other_value_can_be_kept(filled: Path, writer: Writer) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await open_editor(pilot, "ui.font")
+        await type_value(pilot, "Mine")
+        writer.set("ui.font", "line 1\nline 2")
+        await pilot.press("ctrl+s")
+        await wait_for_text(pilot, "line 2")
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: keys_screen(pilot).is_current, "the list")
+
+    browse(filled, body)
+    assert stored(filled, "ui.font") == "line 1\nline 2"
+
+
+def test_a_conflict_about_a_secret_shows_no_value(filled: Path, writer: Writer) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await open_editor(pilot, "net.token")
+        await type_value(pilot, "mine-never-shown")
+        writer.set("net.token", "other-never-shown")
+        await pilot.press("ctrl+s")
+        await wait_for(pilot, lambda: "(secret)" in text_of(pilot, "#other-value"), "the other secret")
+        assert "never-shown" not in screen_text(pilot)
+        await finished(pilot)
+
+    browse(filled, body)
+    assert stored(filled, "net.token") == "mine-never-shown"
+
+
+def test_a_conflict_in_an_edit_that_is_also_pending(filled: Path, writer: Writer) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await open_editor(pilot, "audio.volume")
+        await type_value(pilot, "60")
+        await pilot.press("ctrl+g")
+        await wait_for_text(pilot, "1 pending change")
+        await open_editor(pilot, "audio.volume")
+        await type_value(pilot, "62")
+        writer.set("audio.volume", 61)
+        await pilot.press("ctrl+s")
+        await wait_for(pilot, lambda: "61" in text_of(pilot, "#other-value"), "the conflict")
+        await finished(pilot)
+        assert not session_of(pilot).pending, "it was edited further, and committed"
+
+    browse(filled, body)
     assert stored(filled, "audio.volume") == 62
+
+
+def test_a_full_disk_loses_nothing_that_was_written(filled: Path) -> None:
+    text = "\n".join(f"line {number}" for number in range(40_000))
+
+    async def body(pilot: Pilot[int]) -> None:
+        await open_editor(pilot, "ui.font")
+        await pilot.press("ctrl+j")
+        await wait_for(pilot, lambda: isinstance(pilot.app.screen.query_one("#editor"), TextArea), "the area")
+        await type_value(pilot, text)
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+        try:
+            await pilot.press("ctrl+s")
+            await wait_for(pilot, lambda: "nothing was" in problem(pilot), "the refusal")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        editor = pilot.app.screen.query_one("#editor")
+        assert isinstance(editor, TextArea) and editor.text == text
+        await finished(pilot)
+
+    browse(filled, body)
+    assert stored(filled, "ui.font") == text
+
+
+def test_a_commit_that_waits_for_another_program_keeps_the_dialog(
+    filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits, refuses = threading.Event(), threading.Event()
+
+    async def body(pilot: Pilot[int]) -> None:
+        def commit(settings: kept.Store, edits: list[_pending.Edit]) -> int | None:
+            assert waits.wait(SECONDS)
+            if refuses.is_set():
+                raise kept.BusyError("others kept writing")
+            return real(settings, edits)
+
+        real = _pending.commit
+        monkeypatch.setattr(_pending, "commit", commit)
+        editor = await open_editor(pilot, "ui.font")
+        await type_value(pilot, "Slow")
+        refuses.set()
+        await pilot.press("ctrl+s")
+        await wait_for(pilot, lambda: "waiting for another program" in problem(pilot), "what is waited for")
+        # It is decided already.
+        await pilot.press("ctrl+s", "x", "escape")
+        assert isinstance(pilot.app.screen, Editor) and isinstance(editor, Input) and editor.value == "Slow"
+        waits.set()
+        await wait_for(pilot, lambda: "others kept writing" in problem(pilot), "the refusal")
+        await wait_for(pilot, lambda: pilot.app.focused is editor, "the focus")
+        refuses.clear()
+        await finished(pilot)
+
+    browse(filled, body)
+    assert stored(filled, "ui.font") == "Slow"
+
+
+def test_quitting_asks_about_what_was_written(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        for key, text, shown in (("ui.font", "Serif", "Serif"), ("net.token", "my-secret", "(secret)")):
+            await open_editor(pilot, key)
+            await type_value(pilot, text)
+            await pilot.press("ctrl+q")
+            await wait_for_screen(pilot, Ask)
+            assert f"{key}  {shown}" in screen_text(pilot) and "my-secret" not in screen_text(pilot)
+            await pilot.press("n")
+            assert await wait_for_screen(pilot, Editor)
+            await pilot.press("escape")
+            await wait_for(pilot, lambda: keys_screen(pilot).is_current, "the list")
+        await open_editor(pilot, "ui.font")
+        await pilot.press("ctrl+q")
+        await wait_for(pilot, lambda: not pilot.app.is_running or pilot.app.return_value == 0, "the end")
+
+    browse(filled, body)
 
 
 def test_a_lock_that_comes_while_the_editor_is_open_is_refused_with_kepts_sentence(
@@ -384,8 +520,11 @@ def test_a_new_key_is_asked_for_and_may_be_anything_that_kept_takes(filled: Path
             ask.query_one(Input).value = name
             await pilot.press("enter")
             if len(name) > 1024:
-                await wait_for_toast(pilot, "a key has 2000 bytes")
+                await wait_for(pilot, lambda: "a key has 2000 bytes" in text_of(pilot, "#problem"), "the refusal")
+                await pilot.press("ctrl+s")
+                assert pilot.app.screen is ask, "that cannot be insisted on"
                 continue
+            await pilot.press("ctrl+s")
             await wait_for_screen(pilot, Editor)
             assert "new.[red]key" in screen_text(pilot)
             await type_value(pilot, '"text"')
@@ -394,6 +533,74 @@ def test_a_new_key_is_asked_for_and_may_be_anything_that_kept_takes(filled: Path
 
     browse(filled, body)
     assert stored(filled, "new.[red]key") == "text"
+
+
+def test_a_new_key_that_is_not_declared_is_refused_as_the_command_does(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await allow_writing(pilot)
+        await pilot.press("n")
+        ask = await wait_for_screen(pilot, AskText)
+        for name, meant in (("audio.volum", "audio.volume"), ("ui.fnot", "ui.font"), ("quite.other.key", None)):
+            ask.query_one(Input).value = name
+            await pilot.press("enter")
+            suggestion = "" if meant is None else f'; did you mean "{meant}"?'
+            sentence = f'"{name}" is not declared in this store{suggestion}; Ctrl+S does it all the same'
+            await wait_for(pilot, partial(is_problem, pilot, sentence), "the refusal")
+            assert pilot.app.screen is ask and ask.query_one(Input).value == name
+        # Another text is asked about again.
+        ask.query_one(Input).value = "quite.another.key"
+        await pilot.press("ctrl+s")
+        await wait_for(pilot, lambda: "quite.another.key" in text_of(pilot, "#problem"), "the refusal")
+        await pilot.press("ctrl+s")
+        await wait_for_screen(pilot, Editor)
+        await type_value(pilot, "1")
+        await pilot.press("ctrl+g")
+        # What is pending is edited further without a question.
+        await pilot.press("a")
+        await wait_for_screen(pilot, PendingScreen)
+        await pilot.press("e")
+        await wait_for_screen(pilot, Editor)
+        await type_value(pilot, "2")
+        await pilot.press("ctrl+s")
+        await wait_for_toast(pilot, "committed as revision")
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: keys_screen(pilot).is_current, "the list")
+        # A declared key without a value is a new one, too.
+        await pilot.press("n")
+        ask = await wait_for_screen(pilot, AskText)
+        ask.query_one(Input).value = "ui.title"
+        await pilot.press("enter")
+        await wait_for_screen(pilot, Editor)
+
+    browse(filled, body)
+    assert stored(filled, "quite.another.key") == 2
+    assert stored(filled, "audio.volum") is None
+
+
+def test_the_page_of_a_key_that_nobody_knows_does_not_set_it(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await wait_for_screen(pilot, KeyPage)
+        await pilot.press("w", "e")
+        await wait_for_toast(pilot, 'did you mean "audio.volume"?')
+        assert isinstance(pilot.app.screen, KeyPage)
+
+    browse(filled, body, key="audio.volumee")
+
+
+def test_where_nothing_is_declared_every_key_is_taken(tmp_path: Path) -> None:
+    location = tmp_path / "free.kept"
+    with kept.open(location) as store:
+        store["audio.volume"] = 1
+
+    async def body(pilot: Pilot[int]) -> None:
+        await allow_writing(pilot)
+        await pilot.press("n")
+        ask = await wait_for_screen(pilot, AskText)
+        ask.query_one(Input).value = "audio.volum"
+        await pilot.press("enter")
+        await wait_for_screen(pilot, Editor)
+
+    browse(location, body)
 
 
 def test_an_unchanged_value_is_not_written_but_one_of_another_type_is(filled: Path, writer: Writer) -> None:

@@ -22,7 +22,6 @@ from browse.screens import (
     wait_for,
     wait_for_screen,
     wait_for_text,
-    wait_for_toast,
 )
 from browse.stores import Writer, fill
 from kept.browse._ask import AskText
@@ -128,10 +127,8 @@ def test_another_store_is_opened_by_its_path(stores: Path, filled: Path) -> None
         ask = await wait_for_screen(pilot, AskText)
         ask.query_one(Input).value = "/no/such/[red]store"
         await pilot.press("enter")
-        await wait_for_toast(pilot, "there is no store /no/such/[red]store")
-        await wait_for_text(pilot, "[red]store")
-        await pilot.press("o")
-        ask = await wait_for_screen(pilot, AskText)
+        await wait_for(pilot, lambda: "there is no store /no/such/[red]store" in text_of(pilot, "#problem"), "why not")
+        assert pilot.app.screen is ask and ask.query_one(Input).value == "/no/such/[red]store", "it can be corrected"
         ask.query_one(Input).value = str(filled)
         await pilot.press("enter")
         await wait_for(pilot, lambda: is_loaded(app_of(pilot)), "the keys")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, cast
 
 import kept
 
-from ._ask import Ask, AskText
+from ._ask import Ask, AskText, Refusal
 from ._pending import ChangedMeanwhile, Edit, stored
+from ._similar import closest
 from ._text import count_text, one_line
 from ._values import json_text
 
@@ -55,14 +57,30 @@ class Actions:
 
     async def action_edit(self) -> None:
         """Edits the key, with the widget that its declaration asks for."""
-        if self.key is not None:
-            await self._edit(self.key)
+        if (key := self.key) is None or not self._browser.may_write():
+            return
+        if key not in self.session.pending and (refusal := await self._refusal(key, False)):
+            self._browser.tell(f"{refusal}; n on the list of keys can set it all the same", "warning")
+        else:
+            self._edit(key)
 
-    async def _edit(self, key: str) -> None:
+    async def _refusal(self, key: str, insists: bool) -> Refusal | None:
+        """Why a key is not set: it cannot be one, or it is not declared where others are. So does the command."""
+        settings, catalog = self.session.settings, self.session.catalog
+        try:
+            found = settings.explain(key)
+            is_known = found.layer is not None or settings.revision(key) or settings.declaration(key) is not None
+        except kept.KeptError as error:
+            return Refusal(str(error))
+        if insists or is_known or not catalog.declarations:
+            return None
+        similar = await asyncio.to_thread(closest, key, list(catalog.keys))
+        meant = "" if similar is None else f'; did you mean "{one_line(similar)}"?'
+        return Refusal(f'"{one_line(key)}" is not declared in this store{meant}', can_be_overruled=True)
+
+    def _edit(self, key: str) -> None:
         from ._editor import Editor
 
-        if not self._browser.may_write():
-            return
         try:
             found = self.session.settings.explain(key)
             if found.locked:
@@ -74,30 +92,24 @@ class Actions:
             self._browser.tell(str(error), "error")
             return
         edit = Edit(key, value, None, revision, found.secret, _is_misfit(found))
-        self._browser.push_screen(Editor(self.session, edit, declaration), self._edited)
+        self._browser.push_screen(Editor(self.session, edit, declaration, self._finish))
 
-    def _edited(self, result: tuple[Edit, bool] | None) -> None:
-        """Receives what an editor was closed with: an edit, and whether to commit it now."""
-        if result is None:
-            return
-        edit, now = result
+    async def _finish(self, edit: Edit, now: bool) -> Exception | None:
+        """Commits what was edited, or adds it to what is pending. Returns why that was refused."""
         if edit.revision and edit.old is not None and json_text(edit.new) == json_text(edit.old):
             self.session.pending.drop(edit.key)
-            self.edits_changed()
         elif now:
-            self._browser.run_worker(self._commit([edit]))
+            return await self._try([edit])
         else:
             self.session.pending.add(edit)
-            self.edits_changed()
+        self.edits_changed()
+        return None
 
     def action_new(self) -> None:
         """Asks for the name of a key, and edits it."""
         if self._browser.may_write():
-            self._browser.push_screen(AskText("A new key", "its name, such as audio.volume"), self._edit_named)
-
-    async def _edit_named(self, key: str | None) -> None:
-        if key:
-            await self._edit(key)
+            ask = AskText("A new key", "its name, such as audio.volume", self._refusal)
+            self._browser.push_screen(ask, lambda key: self._edit(key) if key else None)
 
     def action_reset(self) -> None:
         """Asks with another key, and removes the stored value."""
@@ -136,22 +148,25 @@ class Actions:
 
     # --- several
 
-    async def _commit(self, edits: Sequence[Edit]) -> bool:
+    async def _commit(self, edits: Sequence[Edit]) -> None:
         """Commits, and says what came of it."""
+        if refusal := await self._try(edits):
+            self._browser.tell(str(refusal), "error")
+
+    async def _try(self, edits: Sequence[Edit]) -> Exception | None:
+        """Commits, and says so. Returns why that was refused, for which the caller has the place to say it."""
         try:
             revision = await self.session.commit(edits)
         except ChangedMeanwhile as error:
             self.session.pending.renew(self.session.settings, error.keys)
-            self._browser.tell(str(error), "error")
-            return False
+            return error
         except (kept.KeptError, TypeError, ValueError) as error:
-            self._browser.tell(str(error), "error")
-            return False
+            return error
         finally:
             self.edits_changed()
         if revision is None:
             self._browser.tell("nothing had to be changed")
-            return True
+            return None
         undoable = all(edit.can_be_undone for edit in edits)
         sentences = [f"committed as revision {revision}{'; u undoes it' if undoable else f'. {FOR_GOOD}'}"]
         for edit in edits:
@@ -159,7 +174,7 @@ class Actions:
             if not edit.is_reset and found.layer is not None and found.layer is not kept.Layer.USER:
                 sentences.append(f'"{edit.key}" is stored, but hidden: {found.reason}')
         self._browser.tell("\n".join(sentences), "information" if len(sentences) == 1 else "warning")
-        return True
+        return None
 
     def action_pending(self) -> None:
         """Shows what is pending."""

@@ -13,6 +13,7 @@ from textual.binding import Binding
 import kept
 
 from ._ask import Ask
+from ._entry import Line, Refused
 from ._plain import AsciiFilter, ColourlessFilter
 from ._session import Layers, NoStore, Session, salvage_text
 from ._terminal import Terminal
@@ -151,6 +152,14 @@ class Browser(App[int]):
         self.clear_notifications()
         self.notify(sentence[:1].upper() + sentence[1:], severity=severity, markup=False, timeout=8)
 
+    def on_refused(self, message: Refused) -> None:
+        """Says why pasted text was not taken."""
+        self.tell(message.reason, "warning")
+
+    def on_line_several(self, message: Line.Several) -> None:
+        """Says so where a line alone can be typed."""
+        self.tell(message.reason, "warning")
+
     def action_help(self) -> None:
         """Shows what the keys do."""
         from ._help import Help
@@ -179,13 +188,15 @@ class Browser(App[int]):
             self.tell("q ends the program")
 
     async def action_quit(self) -> None:
-        """Ends the program, with a question if something is pending."""
+        """Ends the program, with a question if something is pending or was written in an editor."""
         sessions = {id(found): found for screen in self.screen_stack if (found := getattr(screen, "session", None))}
         lines = [line for session in sessions.values() for line in session.pending.lines]
-        if not lines:
+        written = [line for screen in self.screen_stack for line in getattr(screen, "unsaved", ())]
+        if not lines and not written:
             self.exit(0)
         elif not isinstance(self.screen, Ask):
-            question = Ask("Quit? What is pending was not committed, and is discarded.", lines)
+            what = "What is pending" if lines else "What you have written"
+            question = Ask(f"Quit? {what} was not committed, and is discarded.", lines + written)
             self.push_screen(question, lambda yes: self.exit(0) if yes else None)
 
     def _fatal_error(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
@@ -9,11 +10,28 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Input, Static
 
+from ._entry import Line
+from ._text import many_lines
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
+
+    Accept = Callable[[str, bool], Awaitable["Refusal | None"]]
+    """Says why a text is not taken. The second argument is whether the person insists."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a text is not taken."""
+
+    reason: str
+    can_be_overruled: bool = False
+
+    def __str__(self) -> str:
+        return self.reason
 
 
 class Ask(ModalScreen[bool]):
@@ -44,23 +62,56 @@ class Ask(ModalScreen[bool]):
 
 
 class AskText(ModalScreen[str | None]):
-    """Asks for a line of text."""
+    """Asks for a line of text. A text that is refused stays, with the reason."""
 
     CSS = """
     AskText { align: center middle; }
     AskText > Vertical { width: 70; max-width: 95%; height: auto; border: solid $primary; background: $panel; }
+    AskText #problem { color: $text-error; height: auto; display: none; }
+    AskText #problem.shown { display: block; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "insist", "Do it all the same"),
+        Binding("escape", "dismiss(None)", "Cancel"),
+    ]
 
-    def __init__(self, title: str, placeholder: str) -> None:
+    def __init__(self, title: str, placeholder: str, accept: Accept) -> None:
         super().__init__()
-        self._title, self._placeholder = title, placeholder
+        self._title, self._placeholder, self._accept = title, placeholder, accept
+        self._refused: str | None = None
+        """The text of which the reason can be overruled."""
 
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(self._title, markup=False)
-            yield Input(placeholder=self._placeholder)
+            yield Line(placeholder=self._placeholder)
+            yield Static(id="problem", markup=False)
         yield Footer()
 
-    def on_input_submitted(self, message: Input.Submitted) -> None:
-        self.dismiss(message.value or None)
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What was refused can be insisted on if that is so."""
+        return action != "insist" or self._refused is not None
+
+    async def on_input_submitted(self, message: Input.Submitted) -> None:
+        if text := message.value:
+            await self._submit(text, False)
+        else:
+            self.dismiss(None)
+
+    async def action_insist(self) -> None:
+        """Takes the text that was refused, if it is still the same."""
+        text = self.query_one(Line).value
+        await self._submit(text, text == self._refused)
+
+    async def _submit(self, text: str, insists: bool) -> None:
+        refusal = await self._accept(text, insists)
+        if self.app.screen is not self:
+            return  # the store that was asked for has taken its place
+        if refusal is None:
+            self.dismiss(text)
+            return
+        self._refused = text if refusal.can_be_overruled else None
+        problem = self.query_one("#problem", Static)
+        problem.update(many_lines(f"{refusal}; Ctrl+S does it all the same" if self._refused else str(refusal)))
+        problem.add_class("shown")
+        self.refresh_bindings()

@@ -9,6 +9,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, Input, Static
 
 from ._comparing import Comparison, Difference, compare, open_other
+from ._entry import Line
 from ._row_list import RowList
 from ._text import count_text, fitted, one_line
 from ._work import Work
@@ -48,7 +49,7 @@ class CompareScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield Static(f"Compare {one_line(self._session.location)}", id="title", markup=False)
-        yield Input(placeholder="another store, a backup or an export: an identifier or a path, then Enter", id="other")
+        yield Line(placeholder="another store, a backup or an export: an identifier or a path, then Enter", id="other")
         yield Static(id="columns", markup=False)
         yield RowList(self._line, id="rows")
         yield Static(id="detail", markup=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from decimal import ROUND_CEILING, Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,14 +14,15 @@ from textual.widgets import Footer, Input, OptionList, Static, Switch, TextArea
 
 import kept
 
-from ._pending import Edit, check
+from ._entry import Area, Line, Refused
+from ._pending import ChangedMeanwhile, Edit, check, stored
 from ._rows import summary_of
 from ._slider import Slider
-from ._text import many_lines, one_line, value_text
+from ._text import SECRET, count_text, many_lines, one_line, value_text
 from ._values import NotAValue, caret, kind_of, text_of, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from textual import events
     from textual.app import ComposeResult
@@ -28,6 +30,16 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from ._session import Session
+
+    Finish = Callable[[Edit, bool], Awaitable[Exception | None]]
+    """Commits an edit, or adds it to the pending ones. Returns why that was refused."""
+
+QUICK = 0.3
+"""How long the next key waits for a commit, in seconds, so that it goes to the screen below the dialog. A commit that
+waits for another program takes longer."""
+
+LONGEST = 5_000
+"""Characters of another program's value that the dialog shows."""
 
 HINTS = {
     "string": "text",
@@ -45,11 +57,11 @@ class OnOff(Switch, inherit_bindings=False):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space,left,right", "toggle_switch", "Turn")]
 
 
-class Editor(ModalScreen[tuple[Edit, bool] | None]):
+class Editor(ModalScreen[None]):
     """Edits one key, with the widget that its declaration asks for.
 
-    Closed with the edit and whether to commit it now, or with None. The store itself checks what is written, at each
-    keystroke, without being changed.
+    The store itself checks what is written, at each keystroke, without being changed. The dialog ends when the edit is
+    committed or pending: what is refused stays, with the reason.
     """
 
     CSS = """
@@ -64,17 +76,23 @@ class Editor(ModalScreen[tuple[Edit, bool] | None]):
     Editor #state { width: 1fr; padding: 1; }
     Editor #problems { height: auto; min-height: 1; max-height: 7; }
     Editor #problem { color: $text-error; height: auto; }
+    Editor #size { color: $text-muted; height: 1; }
+    Editor #other { height: auto; max-height: 8; border: solid $error; display: none; }
+    Editor #other:focus { border: heavy $error; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "finish(True)", "Set", priority=True),
         Binding("ctrl+g", "finish(False)", "Add to pending", priority=True),
-        Binding("escape", "dismiss(None)", "Cancel"),
+        Binding("ctrl+j", "break_line", "New line"),
+        Binding("escape", "cancel", "Cancel"),
         Binding("enter", "finish(True)", "Set", show=False),
     ]
 
-    def __init__(self, session: Session, edit: Edit, declaration: Mapping[str, Any] | None) -> None:
+    def __init__(self, session: Session, edit: Edit, declaration: Mapping[str, Any] | None, finish: Finish) -> None:
         super().__init__()
         self._session, self._edit, self._declaration = session, edit, declaration or {}
+        self._finish = finish
+        self._finishing: asyncio.Future[Exception | None] | None = None
         self._kind = kind_of(declaration)
         pending = session.pending.get(edit.key)
         # What is pending is edited further. A secret is not shown: its editor begins empty.
@@ -95,6 +113,8 @@ class Editor(ModalScreen[tuple[Edit, bool] | None]):
             yield from self._widgets()
             with VerticalScroll(id="problems", can_focus=False):
                 yield Static(id="problem", markup=False)
+            with VerticalScroll(id="other"):
+                yield Static(id="other-value", markup=False)
         yield Footer()
 
     def _widgets(self) -> list[Widget]:
@@ -107,15 +127,15 @@ class Editor(ModalScreen[tuple[Edit, bool] | None]):
                 shown = [f"{value_text(each)}{'  (now)' if self._is_now(each) else ''}" for each in self._choices]
                 return [OptionList(*shown, id="editor", markup=False)]
             case "integer" | "number":
-                return [*self._slider(), Input(text, placeholder=HINTS[self._kind], id="editor")]
+                return [*self._slider(), Line(text, placeholder=HINTS[self._kind], id="editor")]
             case "string" if "\n" in text or len(text) > 200:
-                return [TextArea(text, id="editor")]
+                return [Area(text, id="editor")]
             case "string" | "date" | "bytes":
                 return [
-                    Input(text, placeholder=self._hint, id="editor", password=self._edit.is_secret,
-                          select_on_focus=False)
+                    Line(text, placeholder=self._hint, id="editor", password=self._edit.is_secret,
+                         select_on_focus=False)
                 ]  # fmt: skip
-        return [TextArea(text, id="editor")]
+        return [Area(text, id="editor")]
 
     @property
     def _hint(self) -> str:
@@ -160,6 +180,7 @@ class Editor(ModalScreen[tuple[Edit, bool] | None]):
         editor.focus()
         if isinstance(editor, OptionList) and self._value in self._choices:
             editor.highlighted = self._choices.index(self._value)
+        self._first_state = self._state
         self._show_number(text_of(self._kind, self._value))
         self._show_state()
 
@@ -187,6 +208,8 @@ class Editor(ModalScreen[tuple[Edit, bool] | None]):
     def _check(self) -> kept.JSON:
         """The value that is written, if the store would take it; else None, and says why."""
         value: kept.JSON = None
+        if not self.query("#editor"):
+            return None  # an area is taking the place of a line
         try:
             value = self._written()
             problem = check(self._session.settings, self._edit.key, value)
@@ -197,14 +220,124 @@ class Editor(ModalScreen[tuple[Edit, bool] | None]):
         except kept.KeptError as error:
             problem = str(error)
         self._problem = problem
-        self.query_one("#problem", Static).update(many_lines(problem or ""))
+        self._show_problem(problem or "")
+        for size in self.query("#size").results(Static):
+            lines, length = self._text.count("\n") + 1, len(self._text)
+            size.update(f"{count_text(lines, 'line')}, {count_text(length, 'character')}, covered")
         return None if problem else value
 
-    def action_finish(self, now: bool) -> None:
-        """Ends the dialog with what is written, if it is right."""
+    # --- several lines
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A line can become an area if its value may have several lines."""
+        return action != "break_line" or self._line is not None
+
+    @property
+    def _line(self) -> Line | None:
+        """The line that can become an area."""
+        if self._kind not in ("string", "bytes"):
+            return None
+        return next(iter(self.query("#editor").results(Line)), None)
+
+    async def action_break_line(self) -> None:
+        """Begins a second line where the cursor is."""
+        if line := self._line:
+            await self._become_area(line, "\n")
+
+    async def on_line_several(self, message: Line.Several) -> None:
+        """Takes several lines that were pasted."""
+        if self._line is message.line:
+            message.stop()
+            await self._become_area(message.line, message.text)
+
+    def on_refused(self, message: Refused) -> None:
+        """Says why nothing was pasted."""
+        message.stop()
+        self._show_problem(f"{message.reason}; kept set STORE KEY - takes it")
+
+    async def _become_area(self, line: Line, inserted: str) -> None:
+        """Puts an area in the place of a line, with a text in the place of what is selected there."""
+        start, end = sorted(line.selection)
+        before = line.value[:start] + inserted
+        area = Area(before + line.value[end:], is_covered=line.password, id="editor")
+        size = [Static(id="size", markup=False)] if line.password else []
+        with self.app.batch_update():
+            box = line.parent
+            assert isinstance(box, Vertical)
+            await line.remove()
+            await box.mount(area, *size, before="#problems")
+        area.move_cursor((before.count("\n"), len(before) - before.rfind("\n") - 1))
+        area.focus()
+        self.refresh_bindings()
+        self._check()
+
+    # --- the end
+
+    async def action_finish(self, now: bool) -> None:
+        """Ends the dialog if what is written can be committed, or be pending."""
         value = self._check()
-        if self._problem is None:
-            self.dismiss((replace(self._edit, new=value), now))
+        if self._problem is not None or self._finishing is not None:
+            return
+        self._finishing = asyncio.ensure_future(self._finish(replace(self._edit, new=value), now))
+        await asyncio.wait([self._finishing], timeout=QUICK)
+        if self._finishing.done():
+            self._finished(self._finishing)
+        else:
+            self.query_one("#editor").disabled = True
+            self._show_problem("waiting for another program that writes …")
+            self._finishing.add_done_callback(lambda finishing: self.call_later(self._finished, finishing))
+
+    def _finished(self, finishing: asyncio.Future[Exception | None]) -> None:
+        self._finishing = None
+        if (refusal := finishing.result()) is None:
+            self.dismiss()
+            return
+        editor = self.query_one("#editor")
+        if editor.disabled:
+            editor.disabled = False
+            editor.focus()
+        self._show_problem(str(refusal))
+        if isinstance(refusal, ChangedMeanwhile):
+            self._show_other()
+
+    def _show_other(self) -> None:
+        """Shows the value that another program has set. The next commit replaces it."""
+        try:
+            value, revision = stored(self._session.settings, self._edit.key)
+            self._edit = replace(self._edit, old=value, revision=revision)
+        except kept.KeptError as error:
+            self._show_problem(str(error))
+            return
+        text = "(absent)" if revision == 0 else SECRET if self._edit.is_secret else text_of(self._kind, value)
+        if len(text) > LONGEST:
+            text = f"{text[:LONGEST]}\n… kept get shows all of its {len(text):,} characters"
+        what = "Its value is now this. Ctrl+S replaces it with yours, Escape keeps it:"
+        self.query_one("#other-value", Static).update(f"{what}\n{many_lines(text)}")
+        self.query_one("#other").display = True
+
+    @property
+    def unsaved(self) -> list[str]:
+        """A line with what was written and would be lost; none if nothing was."""
+        if self._state == self._first_state:
+            return []
+        written = SECRET if self._edit.is_secret else one_line(str(self._state))
+        return [f"{one_line(self._edit.key)}  {written}"]
+
+    @property
+    def _state(self) -> str | bool | int | None:
+        """What the editor shows."""
+        editor = self.query_one("#editor")
+        if isinstance(editor, Switch):
+            return editor.value
+        return editor.highlighted if isinstance(editor, OptionList) else self._text
+
+    def action_cancel(self) -> None:
+        """Ends the dialog, and changes nothing."""
+        if self._finishing is None:
+            self.dismiss()
+
+    def _show_problem(self, problem: str) -> None:
+        self.query_one("#problem", Static).update(many_lines(problem))
 
     def on_input_changed(self, message: Input.Changed) -> None:
         self._check()
@@ -246,11 +379,11 @@ class Editor(ModalScreen[tuple[Edit, bool] | None]):
     def on_option_list_option_highlighted(self) -> None:
         self._check()
 
-    def on_option_list_option_selected(self) -> None:
-        self.action_finish(True)
+    async def on_option_list_option_selected(self) -> None:
+        await self.action_finish(True)
 
-    def on_input_submitted(self) -> None:
-        self.action_finish(True)
+    async def on_input_submitted(self) -> None:
+        await self.action_finish(True)
 
 
 def one_line_each(text: str) -> str:

@@ -11,6 +11,7 @@ from textual.widgets import Footer, Input, Static
 
 from ._ask import Ask
 from ._check import Check
+from ._entry import Line
 from ._places import path_of
 from ._text import one_line
 from ._work import Work
@@ -47,7 +48,7 @@ class ExportScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield Static(f"Export {one_line(self._session.location)}", id="title", markup=False)
-        yield Input(placeholder="the path of the file to write", id="path")
+        yield Line(placeholder="the path of the file to write", id="path")
         with Horizontal():
             yield Check("declarations too", True, id="declarations")
             yield Check("values of secrets", id="secrets")

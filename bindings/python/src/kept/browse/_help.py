@@ -40,6 +40,7 @@ PAGE OF A KEY
 EDITOR
   Ctrl+S           set the value now
   Ctrl+G           add it to the pending changes
+  Ctrl+J           begin a new line in a text
   Escape           leave it as it is
 
 EVERYWHERE

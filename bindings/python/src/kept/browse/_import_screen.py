@@ -14,6 +14,7 @@ from textual.widgets import Footer, Input, Select, Static
 import kept
 
 from ._check import Check
+from ._entry import Line
 from ._places import path_of
 from ._text import SECRET, count_text, one_line, value_text
 from ._work import Work
@@ -63,7 +64,7 @@ class ImportScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield Static(f"Import into {one_line(self._session.location)}", id="title", markup=False)
         with Horizontal():
-            yield Input(placeholder="the path of a file; Enter shows what it would change", id="path")
+            yield Line(placeholder="the path of a file; Enter shows what it would change", id="path")
             yield Select([(name, name) for name in FORMATS], prompt="format by name", id="format")
         with Horizontal():
             yield Check("declarations too", id="declarations")

@@ -17,6 +17,7 @@ import kept
 from ._actions import Actions
 from ._ask import Ask
 from ._catalog import FLASH
+from ._entry import Line
 from ._leaving import until_left
 from ._outline import Branch, Item, Leaf, branches_above, outline
 from ._row_list import RowList
@@ -82,7 +83,7 @@ class KeysScreen(Actions, Screen[None]):
         # Kept here, since what comes late may find the screen without its parts.
         self._head = Static(id="title", markup=False)
         self._banner = Static(id="trouble", markup=False)
-        self._search = Input(
+        self._search = Line(
             query, placeholder=PLACEHOLDER, id="search", compact=True, select_on_focus=False,
         )  # fmt: skip
         self._columns = Static(id="columns", markup=False)

@@ -13,7 +13,7 @@ from textual.widgets import DataTable, Footer, Static
 
 import kept
 
-from ._ask import AskText
+from ._ask import AskText, Refusal
 from ._health import Finding, Reports, examine
 from ._leaving import until_left
 from ._places import Place, all_stores, processes, size_of, size_text, user_folder
@@ -131,11 +131,12 @@ class Overview(Screen[None]):
         """Asks for a location."""
         browser = cast("Browser", self.app)
 
-        def opened(location: str | None) -> None:
-            if location:
-                browser.show_store(location)
+        async def accept(location: str, _: bool) -> Refusal | None:
+            # Its first screen takes the place of the question.
+            refusal = await browser.open_store(location)
+            return None if refusal is None else Refusal(refusal)
 
-        browser.push_screen(AskText("Open a store", "an identifier, or the path of a store's folder"), opened)
+        browser.push_screen(AskText("Open a store", "an identifier, or the path of a store's folder", accept))
 
 
 def _examined(place: Place) -> tuple[int | None, list[Finding]]:

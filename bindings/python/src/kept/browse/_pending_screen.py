@@ -64,8 +64,9 @@ class PendingScreen(Actions, Screen[None]):
 
     def edits_changed(self) -> None:
         """Draws the list again; leaves the screen when nothing is pending."""
-        if not self.is_current or not self.query("#edits"):
-            return  # it is not shown, or is left while a commit ends
+        # Textual takes a screen below a dialog for a current one.
+        if self.app.screen is not self or not self.query("#edits"):
+            return  # it is not the topmost one, or is left while a commit ends
         edits = self.session.pending.edits
         if not edits:
             self.dismiss()

@@ -86,10 +86,11 @@ class Session:
 
     async def commit(self, edits: Sequence[Edit]) -> int | None:
         """Commits edits together on another thread, which may wait for other writers. Errors as `_pending.commit`."""
+        before = {edit.key: self.pending.get(edit.key) for edit in edits}
         revision = await asyncio.to_thread(_pending.commit, self.settings, edits)
-        for edit in edits:
-            if self.pending.get(edit.key) == edit:
-                self.pending.drop(edit.key)
+        for key, edit in before.items():
+            if self.pending.get(key) is edit:
+                self.pending.drop(key)  # what was pending is what was edited further
         if revision is not None:
             self.committed(revision, [edit.key for edit in edits])
             self.catalog.renew(edit.key for edit in edits)

@@ -31,6 +31,11 @@ def many_lines(text: str) -> str:
     return re.sub(r"[^\n\t]", lambda match: _UNSAFE.sub(_escape, match[0]), text)
 
 
+def first_unsafe(text: str) -> str | None:
+    """The first character that `many_lines` shows as an escape."""
+    return next((match[0] for match in _UNSAFE.finditer(text) if match[0] not in "\n\t"), None)
+
+
 def _escape(match: re.Match[str]) -> str:
     return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(match[0], f"\\u{ord(match[0]):04x}")
 

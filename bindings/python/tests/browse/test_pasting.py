@@ -1,0 +1,228 @@
+"""What is pasted is taken whole, or refused with a reason: nothing of it is lost unseen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual import events
+from textual.pilot import Pilot
+from textual.widgets import Input, TextArea
+
+import kept
+from browse.screens import (
+    allow_writing,
+    browse,
+    keys_screen,
+    open_editor,
+    screen_text,
+    search,
+    text_of,
+    type_value,
+    wait_for,
+    wait_for_screen,
+    wait_for_text,
+    wait_for_toast,
+)
+from browse.stores import SECRET_TEXT, Writer
+from kept.browse._ask import AskText
+
+LINES = "new 1\nnew 2\nnew 3"
+
+
+def stored(location: Path, key: str) -> Any:
+    with kept.open(location) as store:
+        return store.get(key)
+
+
+def editor_of(pilot: Pilot[int]) -> Any:
+    return pilot.app.screen.query_one("#editor")
+
+
+async def paste(pilot: Pilot[int], text: str) -> None:
+    """Pastes as terminals that bracket it do."""
+    assert pilot.app.focused is not None
+    pilot.app.focused.post_message(events.Paste(text))
+    await pilot.pause()
+
+
+async def committed(pilot: Pilot[int]) -> None:
+    await pilot.press("ctrl+s")
+    await wait_for(pilot, lambda: keys_screen(pilot).is_current, "the list")
+    await wait_for_toast(pilot, "committed as revision")
+
+
+@pytest.mark.parametrize("break_", ["\n", "\r", "\r\n"])
+@pytest.mark.parametrize("key", ["ui.font", "net.token"])
+def test_several_lines_of_a_text_are_all_taken(filled: Path, key: str, break_: str) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await open_editor(pilot, key)
+        await type_value(pilot, "")
+        # What terminals send for a line break differs.
+        await paste(pilot, LINES.replace("\n", break_))
+        await wait_for(pilot, lambda: isinstance(editor_of(pilot), TextArea), "an area")
+        assert pilot.app.focused is editor_of(pilot)
+        await committed(pilot)
+
+    browse(filled, body)
+    assert stored(filled, key) == LINES
+
+
+def test_the_lines_of_a_secret_are_covered_and_counted(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await open_editor(pilot, "net.token")
+        await paste(pilot, f"{SECRET_TEXT}\nsecond\n")
+        await wait_for_text(pilot, f"3 lines, {len(SECRET_TEXT) + 8} characters, covered")
+        await pilot.press(*"third")
+        await wait_for_text(pilot, f"3 lines, {len(SECRET_TEXT) + 13} characters, covered")
+        for text in (SECRET_TEXT, "second", "third"):
+            assert text not in screen_text(pilot)
+        # Nor does it go to the clipboard of the terminal.
+        editor_of(pilot).select_all()
+        await pilot.press("ctrl+c")
+        assert pilot.app.clipboard == ""
+        await pilot.press("end")
+        await committed(pilot)
+
+    browse(filled, body)
+    assert stored(filled, "net.token") == f"{SECRET_TEXT}\nsecond\nthird"
+
+
+def test_a_secret_in_a_line_is_not_copied(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        editor = await open_editor(pilot, "net.token")
+        assert isinstance(editor, Input)
+        await pilot.press(*"abc")
+        for keys in (["ctrl+c"], ["ctrl+x"]):
+            editor.select_all()
+            await pilot.press(*keys)
+            assert pilot.app.clipboard == ""
+        assert editor.value == ""
+
+    browse(filled, body)
+
+
+def test_lines_go_where_the_cursor_is(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        editor = await open_editor(pilot, "ui.font")
+        assert isinstance(editor, Input)
+        editor.selection = type(editor.selection)(3, 1)  # the "on" of Mono, selected from its end
+        await paste(pilot, "1\n2")
+        await wait_for(pilot, lambda: isinstance(editor_of(pilot), TextArea), "an area")
+        await pilot.press(*"34", "enter", "5")
+        await paste(pilot, "6\r7")
+        await committed(pilot)
+
+    browse(filled, body)
+    assert stored(filled, "ui.font") == "M1\n234\n56\n7o"
+
+
+def test_a_line_is_broken_by_a_key(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await open_editor(pilot, "ui.font")
+        await wait_for_text(pilot, "New line")
+        await pilot.press("end", "ctrl+j", "x")
+        await wait_for(pilot, lambda: isinstance(editor_of(pilot), TextArea), "an area")
+        assert "New line" not in screen_text(pilot), "Enter makes one there"
+        await committed(pilot)
+
+    browse(filled, body)
+    assert stored(filled, "ui.font") == "Mono\nx"
+
+
+def test_the_break_after_one_line_is_left_out_and_that_after_several_is_not(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        for text, value in (("one\n", "one"), ("one\ntwo\n", "one\ntwo\n")):
+            await open_editor(pilot, "ui.font")
+            await type_value(pilot, "")
+            await paste(pilot, text)
+            await committed(pilot)
+            assert keys_screen(pilot).session.settings["ui.font"] == value
+
+    browse(filled, body)
+
+
+def test_lines_of_hexadecimal_digits_are_taken_too(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await open_editor(pilot, "net.certificate")
+        await type_value(pilot, "")
+        await paste(pilot, "00 01\n02 03\n")
+        await wait_for(pilot, lambda: isinstance(editor_of(pilot), TextArea), "an area")
+        await committed(pilot)
+
+    browse(filled, body)
+    assert stored(filled, "net.certificate") == b"\0\1\2\3"
+
+
+@pytest.mark.parametrize("key", ["audio.volume", "net.since"])
+def test_where_one_line_fits_several_are_refused_with_a_reason(filled: Path, key: str) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        editor = await open_editor(pilot, key)
+        assert isinstance(editor, Input)
+        before = editor.value
+        await paste(pilot, "1\n2\n3\n")
+        await wait_for_toast(pilot, "3 lines were pasted, and one fits here; nothing was taken")
+        assert editor_of(pilot) is editor and editor.value == before
+        editor.value = ""
+        await paste(pilot, "77\n" if key == "audio.volume" else "2027-01-02\r\n")
+        await committed(pilot)
+
+    browse(filled, body)
+    assert str(stored(filled, key)).startswith("77" if key == "audio.volume" else "2027-01-02")
+
+
+@pytest.mark.parametrize("character", ["\x1b", "\x0c", "\x85", "\u2028", "\u202e", "\x00"])
+def test_a_character_that_cannot_be_shown_is_refused_by_name(filled: Path, character: str) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        for key in ("ui.font", "net.token", "misc.note"):
+            editor = await open_editor(pilot, key)
+            assert isinstance(editor, Input | TextArea)
+            before = editor.text if isinstance(editor, TextArea) else editor.value
+            for text in (f"a{character}b", f"a\nb{character}c\n"):
+                await paste(pilot, text)
+                await wait_for(
+                    pilot, lambda: f"has the character \\u{ord(character):04x}" in text_of(pilot, "#problem"), "it"
+                )
+            assert (editor.text if isinstance(editor, TextArea) else editor.value) == before
+            await pilot.press("escape")
+
+    browse(filled, body)
+
+
+def test_several_lines_in_a_search_or_for_a_name_are_refused(filled: Path, writer: Writer) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await pilot.press("slash")
+        await paste(pilot, "ui.font\nui.theme")
+        await wait_for_toast(pilot, "2 lines were pasted")
+        await paste(pilot, "ui.font\n")
+        await wait_for(pilot, lambda: keys_screen(pilot).listed_keys == ["ui.font"], "the key")
+        await search(pilot, "")
+        await allow_writing(pilot)
+        await pilot.press("n")
+        ask = await wait_for_screen(pilot, AskText)
+        await paste(pilot, "a\nb")
+        await wait_for_toast(pilot, "2 lines were pasted")
+        assert ask.query_one(Input).value == ""
+
+    browse(filled, body)
+
+
+def test_what_was_cut_from_an_area_is_pasted_whole(filled: Path, writer: Writer) -> None:
+    writer.set("ui.font", "one\ntwo")
+
+    async def body(pilot: Pilot[int]) -> None:
+        await wait_for_text(pilot, "one\\ntwo")
+        area = await open_editor(pilot, "ui.font")
+        assert isinstance(area, TextArea)
+        area.select_all()
+        await pilot.press("ctrl+x")
+        assert pilot.app.clipboard == "one\ntwo"
+        await pilot.press("escape")
+        await open_editor(pilot, "ui.title")
+        await pilot.press(*"A ", "ctrl+v")
+        await wait_for(pilot, lambda: isinstance(editor_of(pilot), TextArea), "an area")
+        await committed(pilot)
+
+    browse(filled, body)
+    assert stored(filled, "ui.title") == "A one\ntwo"
