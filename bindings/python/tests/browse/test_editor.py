@@ -543,8 +543,8 @@ def test_a_new_key_that_is_not_declared_is_refused_as_the_command_does(filled: P
         for name, meant in (("audio.volum", "audio.volume"), ("ui.fnot", "ui.font"), ("quite.other.key", None)):
             ask.query_one(Input).value = name
             await pilot.press("enter")
-            suggestion = "" if meant is None else f'; did you mean "{meant}"?'
-            sentence = f'"{name}" is not declared in this store{suggestion}; Ctrl+S does it all the same'
+            suggestion = ";" if meant is None else f'; did you mean "{meant}"?'
+            sentence = f'"{name}" is not declared in this store{suggestion} Ctrl+S does it all the same'
             await wait_for(pilot, partial(is_problem, pilot, sentence), "the refusal")
             assert pilot.app.screen is ask and ask.query_one(Input).value == name
         # Another text is asked about again.

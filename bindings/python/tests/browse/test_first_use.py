@@ -28,6 +28,8 @@ from browse.screens import (
 )
 from browse.stores import Writer
 from kept.browse._ask import Ask
+from kept.browse._compare_screen import CompareScreen
+from kept.browse._key_page import KeyPage
 from kept.browse._overview import Overview
 from kept.browse._session import Layers
 
@@ -184,5 +186,46 @@ def test_the_overview_counts_declared_keys_as_the_list_does(tmp_path: Path, monk
     async def body(pilot: Pilot[int]) -> None:
         await wait_for_screen(pilot, Overview)
         await wait_for(pilot, lambda: " 2 " in line_with(pilot, "org.example.counted"), "the number of keys")
+
+    browse(None, body)
+
+
+def test_each_screen_says_at_80_columns_how_it_is_left_and_helped(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await wait_for_text(pilot, "? Help  q Back")
+        await pilot.press("enter")
+        await wait_for_screen(pilot, KeyPage)
+        await wait_for_text(pilot, "? Help")
+        for text in ("q Back", "w Writing", "1 Layers", "2 Declaration", "3 History", "4 Live"):
+            assert text in screen_text(pilot), text
+
+    browse(filled, body, size=(80, 24))
+
+
+def test_enter_opens_a_key_of_a_comparison(filled: Path, tmp_path: Path) -> None:
+    kept.open(tmp_path / "other.kept").close()
+
+    async def body(pilot: Pilot[int]) -> None:
+        await pilot.press("c")
+        screen = await wait_for_screen(pilot, CompareScreen)
+        screen.query_one(Input).value = str(tmp_path / "other.kept")
+        await pilot.press("enter")
+        await wait_for_text(pilot, "differences")
+        assert screen_text(pilot).splitlines()[0].rstrip().endswith("…"), "what does not fit is cut"
+        await wait_for(pilot, lambda: screen.query_one("#rows").has_focus, "the list")
+        await pilot.press("enter")
+        page = await wait_for_screen(pilot, KeyPage)
+        assert page.key == "[red]odd[/red]"
+        await pilot.press("escape")
+        assert await wait_for_screen(pilot, CompareScreen)
+
+    browse(filled, body, size=(60, 24))
+
+
+def test_the_list_of_stores_says_that_enter_opens_one() -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await wait_for_screen(pilot, Overview)
+        await wait_for_text(pilot, "Open another")
+        assert "⏎ Open" in screen_text(pilot)
 
     browse(None, body)

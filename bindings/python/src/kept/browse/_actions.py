@@ -60,7 +60,7 @@ class Actions:
         if (key := self.key) is None or not self._browser.may_write():
             return
         if key not in self.session.pending and (refusal := await self._refusal(key, False)):
-            self._browser.tell(f"{refusal}; n on the list of keys can set it all the same", "warning")
+            self._browser.tell(refusal.with_remedy("n on the list of keys can set it all the same"), "warning")
         else:
             self._edit(key)
 

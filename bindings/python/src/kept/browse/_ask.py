@@ -33,6 +33,10 @@ class Refusal:
     def __str__(self) -> str:
         return self.reason
 
+    def with_remedy(self, remedy: str) -> str:
+        """The reason, which may end with a question, and what can be done."""
+        return f"{self.reason}{'' if self.reason.endswith('?') else ';'} {remedy}"
+
 
 class Ask(ModalScreen[bool]):
     """Asks before something is destroyed. `y` is the answer: neither the key that has asked, nor Enter."""
@@ -112,6 +116,8 @@ class AskText(ModalScreen[str | None]):
             return
         self._refused = text if refusal.can_be_overruled else None
         problem = self.query_one("#problem", Static)
-        problem.update(many_lines(f"{refusal}; Ctrl+S does it all the same" if self._refused else str(refusal)))
+        problem.update(
+            many_lines(refusal.with_remedy("Ctrl+S does it all the same") if self._refused else str(refusal))
+        )
         problem.add_class("shown")
         self.refresh_bindings()

@@ -90,11 +90,17 @@ class CompareScreen(Screen[None]):
         if comparison.secrets:
             parts.append(f"{count_text(comparison.secrets, 'secret')} left out")
         parts.append(one_line(self._session.location))
-        self.query_one("#title", Static).update("  ·  ".join(parts))
+        self.query_one("#title", Static).update(fitted("  ·  ".join(parts), max(0, self.size.width - 2)))
         other = one_line(self.query_one("#other", Input).value)
         self.query_one("#columns", Static).update(
             self._cells(" ", "KEY", one_line(self._session.location), other, self.size.width)
         )
+
+    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+        """Opens the page of a key, with its value in the store that is open."""
+        from ._key_page import KeyPage
+
+        self._browser.push_screen(KeyPage(self._session, cast("str", message.item)))
 
     def _line(self, item: Item, width: int) -> tuple[str, bool]:
         difference = self._by_key[cast("str", item)]

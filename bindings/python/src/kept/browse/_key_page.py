@@ -53,10 +53,11 @@ class KeyPage(Actions, Screen[None]):
         Binding("d", "reset", "Reset"),
         Binding("r", "reveal", "Reveal"),
         Binding("u", "undo_selected", "Undo"),
-        Binding("1", "tab('layers')", "Layers"),
-        Binding("2", "tab('declaration')", "Declaration"),
-        Binding("3", "tab('history')", "History"),
-        Binding("4", "tab('live')", "Live"),
+        # The tabs themselves show their numbers.
+        Binding("1", "tab('layers')", "Layers", show=False),
+        Binding("2", "tab('declaration')", "Declaration", show=False),
+        Binding("3", "tab('history')", "History", show=False),
+        Binding("4", "tab('live')", "Live", show=False),
         Binding("w", "app.writing", "Writing"),
         Binding("a", "pending", "Pending", show=False),
         Binding("question_mark", "app.help", "Help", key_display="?"),
@@ -87,13 +88,13 @@ class KeyPage(Actions, Screen[None]):
             yield self._value
         yield self._reason_line
         with TabbedContent(id="tabs"):
-            with TabPane("Layers", id="layers"), VerticalScroll():
+            with TabPane("1 Layers", id="layers"), VerticalScroll():
                 yield self._ladder
-            with TabPane("Declaration", id="declaration"), VerticalScroll():
+            with TabPane("2 Declaration", id="declaration"), VerticalScroll():
                 yield self._declared
-            with TabPane("History", id="history"):
+            with TabPane("3 History", id="history"):
                 yield self._past
-            with TabPane("Live", id="live"), VerticalScroll():
+            with TabPane("4 Live", id="live"), VerticalScroll():
                 yield self._log_text
         yield Footer()
 

@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 COLUMNS = ("STORE", "SIZE", "KEYS", "HEALTH", "OPEN IN")
 
 
+class Stores(DataTable[Text]):
+    """The list of stores. Its own name for Enter is not shown."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select_cursor", "Open")]
+
+
 class Overview(Screen[None]):
     """All stores of the user and of the system. Each is examined in its turn, on a thread."""
 
@@ -38,7 +44,6 @@ class Overview(Screen[None]):
     Overview > #detail { height: auto; max-height: 6; background: $panel; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "choose", "Open", show=True),
         Binding("o", "other", "Open another"),
         Binding("ctrl+r", "refresh", "Read again"),
         Binding("l", "app.light", "Light or dark"),
@@ -48,7 +53,7 @@ class Overview(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._table: DataTable[Text] = DataTable(cursor_type="row", id="stores")
+        self._table = Stores(cursor_type="row", id="stores")
         self._detail_text = Static(id="detail", markup=False)
         self._places: list[Place] = []
         self._findings: dict[str, list[Finding]] = {}
