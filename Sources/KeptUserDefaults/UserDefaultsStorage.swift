@@ -38,7 +38,8 @@ public final class UserDefaultsStorage: ListingStorage, @unchecked Sendable {
         .invalid,
         "\"\(suite)\" is a domain that UserDefaults itself keeps, and no suite; give a name such as com.example.player")
     }
-    guard !suite.isEmpty, !suite.contains("/"), !suite.contains("\0"), let defaults = UserDefaults(suiteName: suite)
+    guard !suite.isEmpty, !suite.unicodeScalars.contains(where: { $0 == "/" || $0 == "\0" }),
+      let defaults = UserDefaults(suiteName: suite)
     else {
       throw StoreError(.invalid, "\"\(suite)\" is no UserDefaults suite; give a name such as com.example.player")
     }

@@ -25,7 +25,7 @@ extension StoreError {
 
   /// The error with a place inside the value: `at [3].width: holds string, asked for double`.
   func at(_ step: PlaceStep) -> StoreError {
-    let isPlaced = message.hasPrefix("at .") || message.hasPrefix("at [")
+    let isPlaced = message.begins(with: "at .") || message.begins(with: "at [")
     let rest = isPlaced ? String(message.dropFirst(3)) : ": \(message)"
     return said { _ in "at \(step)\(rest)" }
   }

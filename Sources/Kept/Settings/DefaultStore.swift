@@ -79,6 +79,6 @@ package final class DefaultStore: Sendable {
   /// The last path component of the command that started the program.
   private static var programName: String {
     let path = CommandLine.arguments.first ?? ""
-    return path.split(separator: "/").last.map(String.init) ?? path
+    return path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? path
   }
 }

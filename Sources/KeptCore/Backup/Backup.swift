@@ -21,7 +21,7 @@ extension Store {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw StoreError(.invalid, "the path of a backup must not be empty or hold a NUL")
     }
-    let isFolder = path.hasSuffix("/") || kept_is_folder(path) == 1
+    let isFolder = path.ends(with: "/") || kept_is_folder(path) == 1
     let isNew = kept_is_folder(path) != 1
     do throws(StoreError) {
       let target = isFolder ? try Self.database(inFolder: path) : try Self.free(path)

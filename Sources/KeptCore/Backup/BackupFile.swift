@@ -44,7 +44,7 @@ struct BackupFile {
   /// The database of a store with the frames of its journal; nil if commits are missing.
   private static func patched(_ reader: LocalReader, beside file: String) throws(StoreError) -> PatchedReader? {
     let settled = try SettledPlace.read(reader.connection)
-    guard file.hasSuffix("/" + StoreFolder.databaseName) else {
+    guard file.ends(with: "/" + StoreFolder.databaseName) else {
       return PatchedReader(reader, JournalPatches(), settled, revision: settled.revision)
     }
     guard let folder = OpenFolder(holding: StoreFolder.parent(of: file)) else { throw .system("read", file) }

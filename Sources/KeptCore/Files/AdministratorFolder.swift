@@ -25,7 +25,7 @@ enum AdministratorFolder {
         links += 1
         guard links <= mostLinks else { throw .system("follow", join(place, piece), errno: ELOOP) }
         let target = try target(of: piece, in: place)
-        if target.hasPrefix("/") { place = try root(for: path) }
+        if target.begins(with: "/") { place = try root(for: path) }
         pieces += Self.pieces(of: target)
       } else if status.isFolder {
         place = try enter(piece, of: place)

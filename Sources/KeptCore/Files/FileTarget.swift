@@ -11,7 +11,7 @@ struct FileTarget: ~Copyable {
   private let name: String
 
   init(_ path: String) throws(StoreError) {
-    guard !path.isEmpty, !path.utf8.contains(0), !path.hasSuffix("/") else {
+    guard !path.isEmpty, !path.utf8.contains(0), !path.ends(with: "/") else {
       throw StoreError(.invalid, "\"\(path)\" is not the path of a file: it is empty, holds a NUL or ends in /")
     }
     let parent = StoreFolder.parent(of: path)

@@ -37,7 +37,7 @@ struct Location: Hashable {
       default: false
       }
     }
-    guard isPlain, !identifier.hasPrefix("."), identifier.utf8.count <= 200 else {
+    guard isPlain, !identifier.begins(with: "."), identifier.utf8.count <= 200 else {
       throw StoreError(
         .invalid,
         "\"\(identifier)\" is not an identifier: use up to 200 letters, digits, '.', '-' and '_', "
@@ -48,8 +48,8 @@ struct Location: Hashable {
 
   /// According to the XDG specification, a relative path in the variable is ignored.
   private static func configurationFolder() throws(StoreError) -> String {
-    if let path = try environment("XDG_CONFIG_HOME"), path.hasPrefix("/") { return path }
-    if let home = try environment("HOME"), home.hasPrefix("/") { return home + "/.config" }
+    if let path = try environment("XDG_CONFIG_HOME"), path.begins(with: "/") { return path }
+    if let home = try environment("HOME"), home.begins(with: "/") { return home + "/.config" }
     throw StoreError(
       .unavailable,
       "neither XDG_CONFIG_HOME nor HOME is set to an absolute path; set one, or open the store by its path")

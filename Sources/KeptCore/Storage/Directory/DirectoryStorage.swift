@@ -199,7 +199,7 @@ public final class DirectoryStorage: GuardedStorage {
 
   /// Removes drafts that killed processes left behind: while this process has the lock, no other process writes one.
   private func sweep() {
-    for name in (try? FolderListing.names(in: place.path)) ?? [] where name.hasPrefix(Self.draftPrefix) {
+    for name in (try? FolderListing.names(in: place.path)) ?? [] where name.begins(with: Self.draftPrefix) {
       unlink("\(place.path)/\(name)")
     }
   }

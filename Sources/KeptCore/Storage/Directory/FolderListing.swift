@@ -8,8 +8,8 @@ enum FolderListing {
     // The folders that remain to be listed; others may have created folders of any depth.
     var due = [(below: "", depth: 0)]
     while let (below, depth) = due.popLast() {
-      for name in try names(in: below.isEmpty ? folder : "\(folder)/\(below)") where !name.hasPrefix(".") {
-        if name.hasSuffix(KeyFileName.ending) {
+      for name in try names(in: below.isEmpty ? folder : "\(folder)/\(below)") where !name.begins(with: ".") {
+        if name.ends(with: KeyFileName.ending) {
           file(below + name)
         } else if depth < KeyFileName.mostPieces, KeyFileName.isPiece(name), isFolder("\(folder)/\(below)\(name)") {
           due.append((below + name + "/", depth + 1))

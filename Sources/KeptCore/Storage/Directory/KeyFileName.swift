@@ -33,7 +33,7 @@ enum KeyFileName {
 
   /// The key of a file with a relative path; nil if it does not belong to a key.
   static func key(at path: String) -> KeyName? {
-    guard path.hasSuffix(ending) else { return nil }
+    guard path.ends(with: ending) else { return nil }
     var bytes: [UInt8] = []
     var rest = Array(path.utf8.dropLast(ending.utf8.count))[...]
     while let byte = rest.popFirst() {
@@ -57,7 +57,7 @@ enum KeyFileName {
   }
 
   /// Whether a folder may hold files of long keys.
-  static func isPiece(_ name: String) -> Bool { name.utf8.last == percent && !name.hasPrefix(".") }
+  static func isPiece(_ name: String) -> Bool { name.utf8.last == percent && !name.begins(with: ".") }
 
   private static func stands(_ byte: UInt8) -> Bool {
     switch byte {

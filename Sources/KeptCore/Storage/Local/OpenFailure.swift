@@ -12,8 +12,8 @@ enum OpenFailure {
   /// The database itself is not opened, because closing it would release SQLite's locks on it.
   static func errno(around database: String) -> Int32 {
     guard faccessat(AT_FDCWD, database, R_OK | W_OK, AT_EACCESS) == 0 else { return kept_errno() }
-    guard let slash = database.lastIndex(of: "/") else { return 0 }
-    guard let folder = OpenFolder(holding: String(database[..<slash])) else { return kept_errno() }
+    guard let slash = database.utf8.lastIndex(of: UInt8(ascii: "/")) else { return 0 }
+    guard let folder = OpenFolder(holding: String(Substring(database.utf8[..<slash]))) else { return kept_errno() }
     // No file is created in a store of another user.
     guard (try? folder.status())?.owner == Trust.user else { return EACCES }
     let draft = StoreFolder.draftName()

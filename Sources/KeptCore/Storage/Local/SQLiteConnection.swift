@@ -272,8 +272,9 @@ final class SQLiteConnection {
     // SQLite uses the same words for pages that it could not read, whether or not they are damaged.
     let reading = kept_sqlite_take_reading(handle)
     if reading.failure != 0 { throw Self.unreadable(reading.failure) }
-    let isPageMissing = answer.split(separator: " ").dropLast().suffix(4) == ["failed", "to", "get", "page"]
-    if answer.hasSuffix(" code=7") || answer.hasSuffix(" code=3082") || isPageMissing && reading.found_damage == 0 {
+    let words = answer.utf8.split(separator: UInt8(ascii: " ")).map { String(Substring($0)) }
+    let isPageMissing = words.dropLast().suffix(4) == ["failed", "to", "get", "page"]
+    if answer.ends(with: " code=7") || answer.ends(with: " code=3082") || isPageMissing && reading.found_damage == 0 {
       throw StoreError.sqlite(SQLITE_NOMEM, nil, doing: "check the database")
     }
     return answer

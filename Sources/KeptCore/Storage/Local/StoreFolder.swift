@@ -40,7 +40,7 @@ struct StoreFolder {
 
   /// Returns the folder with an absolute path, which remains valid if the program changes its working directory.
   func absolute() throws(StoreError) -> StoreFolder {
-    guard !path.hasPrefix("/") else { return self }
+    guard !path.begins(with: "/") else { return self }
     guard let here = getcwd(nil, 0) else { throw .system("find the working directory for", path) }
     defer { free(here) }
     guard let folder = String(validatingCString: here) else { throw .notUTF8("the working directory of \(path)") }
@@ -137,7 +137,7 @@ struct StoreFolder {
 
   /// Removes the draft names of a file: the process that created it was killed before it could do that.
   func removeDrafts(of file: FileStatus) {
-    for name in (try? FolderListing.names(in: path)) ?? [] where name.hasPrefix(Self.draftPrefix) {
+    for name in (try? FolderListing.names(in: path)) ?? [] where name.begins(with: Self.draftPrefix) {
       let draft = path + "/" + name
       if FileStatus(of: draft)?.identity == file.identity { unlink(draft) }
     }
@@ -145,7 +145,7 @@ struct StoreFolder {
 
   private static let draftPrefix = ".new-"
 
-  static func isDraft(_ name: String) -> Bool { name.hasPrefix(draftPrefix) }
+  static func isDraft(_ name: String) -> Bool { name.begins(with: draftPrefix) }
 
   /// Returns a unique name for a file that is completed before it gets its final name.
   static func draftName() -> String { "\(draftPrefix)\(getpid())-\(UInt32.random(in: 0 ... .max))" }
@@ -198,8 +198,8 @@ struct StoreFolder {
   }
 
   static func parent(of path: String) -> String {
-    let parts = path.split(separator: "/", omittingEmptySubsequences: true)
-    let start = path.hasPrefix("/") ? "/" : ""
+    let parts = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+    let start = path.begins(with: "/") ? "/" : ""
     let parent = start + parts.dropLast().joined(separator: "/")
     return parent.isEmpty ? "." : parent
   }

@@ -33,6 +33,17 @@ import Testing
     #expect(try names(in: "") == ["copy", "store"])
   }
 
+  @Test func `goes into the folder that its path names, also before a combining mark`() throws {
+    let name = "\u{301}folder"
+    try Store.open(path("\(name)/\(name)/store")).close()
+    try settings.backup(to: path("\(name)/\u{301}copy"))
+    #expect(try names(in: name) == ["\u{301}copy", name])
+    #expect(try names(in: "") == ["store", name])
+    let copy = try Store.open("memory:")
+    try copy.restore(from: path("\(name)/\u{301}copy"))
+    #expect(try copy.value(forKey: "volume") == 7)
+  }
+
   @Test(arguments: ["copy/", "empty"])
   func `into a folder is a store that can be opened`(_ name: String) throws {
     try FileManager.default.createDirectory(atPath: path("empty"), withIntermediateDirectories: false)

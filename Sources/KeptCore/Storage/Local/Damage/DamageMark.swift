@@ -16,9 +16,9 @@ enum DamageMark {
   /// Leaves the mark when a connection has met damage; if this fails, the next connection that meets it marks it.
   static func leave(by connection: OpaquePointer) {
     guard let name = sqlite3_db_filename(connection, "main").flatMap({ String(validatingCString: $0) }),
-      name.hasSuffix("/values.sqlite")
+      name.ends(with: "/values.sqlite")
     else { return }
-    guard let folder = try? OpenFolder.own(String(name.dropLast(14))),
+    guard let folder = try? OpenFolder.own(String(Substring(name.utf8.dropLast(14)))),
       let file = try? folder.openOrMake(Self.name, O_WRONLY)
     else { return }
     close(file)

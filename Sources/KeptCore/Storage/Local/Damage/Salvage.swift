@@ -118,10 +118,10 @@ struct Salvage {
       try copyJournal(into: place)
       for path in [place, quarantine, folder.path] { try StoreFolder.sync(folder: path) }
     } catch {
-      leave(String(place.dropFirst(folder.path.count + 1)))
+      leave(String(Substring(place.utf8.dropFirst(folder.path.utf8.count + 1))))
       throw error
     }
-    return String(place.dropFirst(folder.path.count + 1))
+    return String(Substring(place.utf8.dropFirst(folder.path.utf8.count + 1)))
   }
 
   private static var names: [String] { ["values.sqlite", "values.sqlite-wal"] }
