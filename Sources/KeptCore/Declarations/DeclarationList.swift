@@ -52,6 +52,14 @@ public struct DeclarationList: Sendable {
 
   /// The member `properties`, after all other members have been checked.
   private static func properties(_ root: ValueDictionary) throws(StoreError) -> ValueDictionary {
+    if root["properties"] == nil, let member = root.first(where: { $0.value.kind == .dictionary }) {
+      let key = Value.string(Excerpt.of(member.key.text)).json
+      let type = member.value.asDictionary?["type"].map { "\"type\":\(Excerpt.of($0))" } ?? "…"
+      throw StoreError(
+        .invalid,
+        "the list of declarations has no \"properties\" object around its keys; "
+          + "write {\"properties\":{\(key):{\(type)}}}")
+    }
     for member in root {
       switch member.key {
       case "properties": continue

@@ -29,6 +29,12 @@ import Testing
       (#"{"properties":{"a":{"type":"integer","minimum":"x"}}}"#, .invalid, "/minimum"),
       (#"{"properties":{"a":{"type":"integer","allOf":"x"}}}"#, .unsupported, "/allOf"),
       (#"{"properties":{"a":true}}"#, .invalid, "JSON object"),
+      // A map of keys, as in other schema files.
+      (
+        #"{"audio.volume":{"type":"integer","default":5}}"#, .invalid,
+        #"write {"properties":{"audio.volume":{"type":"integer"}}}"#
+      ),
+      (#"{"$schema":"x","a":{},"b":1}"#, .invalid, #"write {"properties":{"a":{…}}}"#),
     ] as [(String, StoreError.Code, String)])
   func `is refused where a word is wrong`(text: String, code: StoreError.Code, reason: String) {
     let error = #expect(throws: StoreError.self) { try DeclarationList(json: text) }
