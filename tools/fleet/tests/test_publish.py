@@ -98,6 +98,24 @@ def test_a_dry_run_names_the_machines_that_would_refuse(
     assert done.status == 3
 
 
+def test_keys_that_differ_in_their_normal_form_are_shown_apart(etcd: Etcd, fleet: Fleet) -> None:
+    composed, decomposed = "n\u00f6", "no\u0308"
+
+    def document(first: object, second: object) -> str:
+        return json.dumps({"values": {composed: first, decomposed: second}, "locked": [composed, decomposed]})
+
+    done = fleet("publish", "--managed", "-", input=document(1, 2))
+    assert done.out.splitlines()[:-1] == [
+        "+ managed lock of " + decomposed, "+ managed lock of " + composed,
+        f"+ managed {decomposed}: 2", f"+ managed {composed}: 1",
+    ]  # fmt: skip
+    done = fleet("publish", "--managed", "-", "--dry-run", input=document(2, 2))
+    assert done.out.splitlines()[0] == f"~ managed {composed}: 1 → 2"
+    assert fleet("publish", "--managed", "-", input=document(composed, 2)).status == 0
+    done = fleet("publish", "--managed", "-", "--dry-run", input=document(decomposed, 2))
+    assert done.out.splitlines()[0] == f'~ managed {composed}: "{composed}" → "{decomposed}"'
+
+
 def test_a_secret_is_not_shown(etcd: Etcd, fleet: Fleet) -> None:
     assert fleet("publish", "--declarations", "-", input=SCHEMA).status == 0
     done = fleet("publish", "--managed", "-", input='{"values": {"token": "hunter2"}}')

@@ -197,6 +197,16 @@ def test_a_password_comes_from_a_credential_of_systemd_and_never_from_an_open_fi
     assert run(command).status == 2
 
 
+def test_the_line_of_a_password_file_may_end_in_any_way(etcd: Etcd, tmp_path: Path) -> None:
+    protect(etcd)
+    file = tmp_path / "password"
+    command = [program(), "status", IDENTIFIER, "--etcd", etcd.urls[0], "--user", "machine"]
+    for text, status in [("right", 0), ("right\n", 0), ("right\r\n", 0), ("right\n\n", 4), ("right\r", 4)]:
+        file.write_bytes(text.encode())
+        file.chmod(0o600)
+        assert run([*command, "--password-file", str(file)]).status == status, repr(text)
+
+
 def test_a_user_without_permission_is_said_and_goes_on_when_it_is_granted(
     etcd: Etcd, start_machine: StartMachine, tmp_path: Path
 ) -> None:

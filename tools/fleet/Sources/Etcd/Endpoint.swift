@@ -9,31 +9,31 @@ package struct Endpoint: Sendable, Hashable, CustomStringConvertible {
   /// Parses `http://host:port` or `https://host:port`, in which the port may be omitted; nil for anything else.
   package init?(_ url: String) {
     let schemes = [("http://", false), ("https://", true)]
-    guard let (scheme, isSecure) = schemes.first(where: { url.hasPrefix($0.0) }) else { return nil }
-    var rest = url.dropFirst(scheme.count)
-    if rest.hasSuffix("/") { rest.removeLast() }
-    var host = rest
+    guard let (scheme, isSecure) = schemes.first(where: { url.utf8.starts(with: $0.0.utf8) }) else { return nil }
+    var scalars = url.unicodeScalars.dropFirst(scheme.count)
+    if scalars.last == "/" { scalars.removeLast() }
+    var host = scalars
     var port = 2379
     // The colons of an address in brackets do not begin a port.
-    let end = rest.lastIndex(of: "]") ?? rest.startIndex
-    if let colon = rest[end...].lastIndex(of: ":") {
-      guard let number = Int(rest[rest.index(after: colon)...]), 1...65535 ~= number else { return nil }
-      (host, port) = (rest[..<colon], number)
+    let end = scalars.lastIndex(of: "]") ?? scalars.startIndex
+    if let colon = scalars.lastIndex(of: ":"), colon >= end {
+      guard let number = Int(String(scalars[colon...].dropFirst())), 1...65535 ~= number else { return nil }
+      (host, port) = (scalars[..<colon], number)
     }
-    if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-    guard !host.isEmpty, !host.contains(where: { "/@?#[] ".contains($0) }) else { return nil }
+    if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
+    guard !host.isEmpty, !host.contains(where: { "/@?#[] ".unicodeScalars.contains($0) }) else { return nil }
     (self.isSecure, self.host, self.port) = (isSecure, String(host), port)
   }
 
   package var description: String {
-    "\(isSecure ? "https" : "http")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    "\(isSecure ? "https" : "http")://\(isIPv6 ? "[\(host)]" : host):\(port)"
   }
 
   /// Whether the host is an address and not a name.
   var isIPv4: Bool {
-    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
+    let parts = host.unicodeScalars.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts.allSatisfy { UInt8(String($0)) != nil }
   }
 
-  var isIPv6: Bool { host.contains(":") }
+  var isIPv6: Bool { host.unicodeScalars.contains(":") }
 }

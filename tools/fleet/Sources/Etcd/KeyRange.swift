@@ -69,5 +69,5 @@ package struct Reading: Sendable {
   /// The number of keys in the ranges at that revision, with those that were not asked for or are not UTF-8.
   package let count: Int
 
-  package subscript(key: String) -> Item? { items.first { $0.key == key } }
+  package subscript(key: String) -> Item? { items.first { $0.key.utf8.elementsEqual(key.utf8) } }
 }

@@ -59,12 +59,15 @@ package struct Login: Sendable {
   func password() throws(EtcdError) -> String {
     var status = stat()
     guard let bytes = FileManager.default.contents(atPath: passwordFile), stat(passwordFile, &status) == 0,
-      var text = String(validating: bytes, as: UTF8.self)
+      String(validating: bytes, as: UTF8.self) != nil
     else { throw EtcdError(.wrongPassword, "the password file \(passwordFile) cannot be read") }
     guard status.st_mode & 0o007 == 0 else {
       throw EtcdError(.wrongPassword, "the password file \(passwordFile) is open to all users; chmod o= it")
     }
-    if text.hasSuffix("\n") { text.removeLast() }
-    return text
+    // An editor ends a line with a line feed, on Windows after a carriage return.
+    let hasLineFeed = bytes.last == UInt8(ascii: "\n")
+    let line = hasLineFeed ? bytes.dropLast() : bytes
+    let hasReturn = hasLineFeed && line.last == UInt8(ascii: "\r")
+    return String(decoding: hasReturn ? line.dropLast() : line, as: UTF8.self)
   }
 }

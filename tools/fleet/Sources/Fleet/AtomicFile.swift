@@ -42,8 +42,9 @@ package enum AtomicFile {
   }
 
   private static func split(_ path: String) -> (folder: String, name: String) {
-    guard let slash = path.lastIndex(of: "/") else { return (".", path) }
-    return (String(path[..<slash]), String(path[path.index(after: slash)...]))
+    let scalars = path.unicodeScalars
+    guard let slash = scalars.lastIndex(of: "/") else { return (".", path) }
+    return (String(scalars[..<slash]), String(scalars[slash...].dropFirst()))
   }
 
   private static func writeAll(_ bytes: Data, to file: Int32) -> Bool {

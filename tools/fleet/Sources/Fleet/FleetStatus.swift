@@ -38,7 +38,7 @@ package struct FleetStatus: Sendable {
       published[name] = Stamp(revision: item?.revision ?? 0, version: item?.version ?? 0)
     }
     let now = Timestamp.now
-    machines = reading.items.filter { $0.key.hasPrefix(place.reports) }.compactMap { item in
+    machines = reading.items.filter { $0.key.utf8.starts(with: place.reports.utf8) }.compactMap { item in
       guard let report = Report(String(decoding: item.value, as: UTF8.self)) else { return nil }
       let layers = report.sync == nil ? DocumentName.layers : []
       let behind = layers.map { name -> Int64 in

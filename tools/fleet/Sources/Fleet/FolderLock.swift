@@ -10,8 +10,8 @@ struct FolderLock: ~Copyable {
   /// Makes the folder if there is none; throws `unavailable` if another process works in it.
   init(_ folder: String, mode: mode_t) throws(StoreError) {
     var path = ""
-    for part in folder.split(separator: "/") {
-      path += (path.isEmpty && !folder.hasPrefix("/") ? "" : "/") + part
+    for part in folder.unicodeScalars.split(separator: "/") {
+      path += (path.isEmpty && folder.unicodeScalars.first != "/" ? "" : "/") + String(part)
       guard mkdir(path, mode) == 0 || errno == EEXIST else { throw .system("make \(path)", errno) }
     }
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

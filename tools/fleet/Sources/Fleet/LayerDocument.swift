@@ -46,7 +46,7 @@ package struct LayerDocument: Sendable {
 
   /// The keys with values that are not declared.
   package func undeclared(in declared: [KeyName: Declaration]) -> [String] {
-    declared.isEmpty ? [] : values.map(\.key.text).filter { text in !declared.keys.contains { $0.text == text } }
+    declared.isEmpty ? [] : values.map(\.key).filter { key in !declared.keys.contains { $0.exact == key } }.map(\.text)
   }
 
   /// The contents of several documents in one: of two values for a key the later one counts, and what one locks is

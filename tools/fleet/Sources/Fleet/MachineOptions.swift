@@ -20,6 +20,12 @@ package struct MachineOptions: Sendable {
 
   package init(host: String, version: String) { (self.host, self.version) = (host, version) }
 
+  /// Whether a text may name a machine, alone and in lists.
+  package static func isHost(_ text: String) -> Bool {
+    let signs: [Unicode.Scalar] = ["/", ",", ":"]
+    return !text.isEmpty && !text.unicodeScalars.contains { signs.contains($0) || $0.properties.isWhitespace }
+  }
+
   /// How often the member of etcd must prove that it is alive.
   var proofInterval: Duration { min(checkInterval / 2, .seconds(20)) }
 }

@@ -42,11 +42,11 @@ package struct Group: Sendable, Hashable {
       default: false
       }
     }
-    guard isPlain, !identifier.isEmpty, !identifier.hasPrefix("."), identifier.utf8.count <= 200 else {
+    guard isPlain, !identifier.isEmpty, identifier.unicodeScalars.first != ".", identifier.utf8.count <= 200 else {
       throw StoreError(.invalid, "\"\(identifier)\" is no identifier of a store; give one such as com.example.player")
     }
     self.identifier = identifier
-    self.prefixes = prefixes.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+    self.prefixes = prefixes.map { $0.unicodeScalars.last == "/" ? String($0.unicodeScalars.dropLast()) : $0 }
     guard !prefixes.isEmpty, self.prefixes.allSatisfy({ !$0.isEmpty }) else {
       throw StoreError(.invalid, "a prefix is the first part of keys in etcd, such as /kept, and not empty")
     }

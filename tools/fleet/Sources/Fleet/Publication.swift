@@ -28,7 +28,7 @@ package struct Publication: Sendable {
 
   package func read(_ session: Session) async throws -> Present {
     let found = try await session.read(group.documents + [.prefix(place.reports)])
-    let reports = found.items.filter { $0.key.hasPrefix(place.reports) }
+    let reports = found.items.filter { $0.key.utf8.starts(with: place.reports.utf8) }
       .compactMap { Report(String(decoding: $0.value, as: UTF8.self)) }
     let prefixes = Set(reports.flatMap(\.prefixes)).subtracting(group.prefixes)
     let places = prefixes.sorted().prefix(Group.mostPrefixes).map { Place($0, group.identifier) }
@@ -104,8 +104,8 @@ package struct Publication: Sendable {
       let new = Self.lines(value, name, declared)
       return Set(old.keys).union(new.keys).sorted().compactMap { key -> String? in
         switch (old[key], new[key]) {
-        case (nil, let new?): "+ \(name.rawValue) \(key)\(new.isEmpty ? "" : ": \(new)")"
-        case (let old?, nil): "- \(name.rawValue) \(key)\(old.isEmpty ? "" : ": \(old)")"
+        case (nil, let new?): "+ \(name.rawValue) \(key)\(new.text.isEmpty ? "" : ": \(new)")"
+        case (let old?, nil): "- \(name.rawValue) \(key)\(old.text.isEmpty ? "" : ": \(old)")"
         case (let old?, let new?) where old != new: "~ \(name.rawValue) \(key): \(old) → \(new)"
         default: nil
         }
@@ -133,24 +133,25 @@ package struct Publication: Sendable {
   }
 
   /// The parts of a document by name; empty for one that is absent or wrong.
-  private static func lines(_ bytes: Data?, _ name: DocumentName, _ declared: [KeyName: Declaration]) -> [String:
-    String]
-  {
-    var lines: [String: String] = [:]
+  private static func lines(
+    _ bytes: Data?, _ name: DocumentName, _ declared: [KeyName: Declaration]
+  ) -> [ExactString: ExactString] {
+    var lines: [ExactString: ExactString] = [:]
     guard let bytes else { return lines }
     if name == .declarations {
       for (key, declaration) in (try? Resolution.declarations(bytes)) ?? [] {
-        lines[key.text] = declaration.isSecret && declaration.defaultValue != nil ? "(secret)" : declaration.json
+        let hasSecret = declaration.isSecret && declaration.defaultValue != nil
+        lines[key.exact] = hasSecret ? "(secret)" : ExactString(declaration.json)
       }
       return lines
     }
     guard let document = try? LayerDocument(bytes, name, declared: [:]) else { return lines }
     for member in document.values {
       let isSecret = (try? KeyName(member.key.text)).flatMap { declared[$0]?.isSecret } ?? false
-      lines[member.key.text] = isSecret ? "(secret)" : member.value.json
+      lines[member.key] = isSecret ? "(secret)" : ExactString(member.value.json)
     }
-    for key in document.locked { lines["lock of \(key.text)"] = "" }
-    for prefix in document.lockedPrefixes { lines["lock of \(prefix.text)*"] = "" }
+    for key in document.locked { lines[ExactString("lock of \(key.text)")] = "" }
+    for prefix in document.lockedPrefixes { lines[ExactString("lock of \(prefix.text)*")] = "" }
     return lines
   }
 

@@ -29,8 +29,9 @@ struct MachineArguments: ParsableArguments {
     if !(0.1...86_400 ~= checkEvery) { throw ValidationError("--check-every takes seconds from 0.1 to 86400") }
     if !(1...86_400 ~= reportEvery) { throw ValidationError("--report-every takes seconds from 1 to 86400") }
     if !(0...3600 ~= reportWithin) { throw ValidationError("--report-within takes seconds from 0 to 3600") }
-    let isPlain = host.map { host in !host.isEmpty && !host.contains { "/,:".contains($0) || $0.isWhitespace } }
-    if isPlain == false { throw ValidationError("--host takes a name without a slash, comma, colon or space") }
+    if host.map(MachineOptions.isHost) == false {
+      throw ValidationError("--host takes a name without a slash, comma, colon or space")
+    }
   }
 
   func options() throws(StoreError) -> MachineOptions {

@@ -47,10 +47,11 @@ struct Sync: AsyncParsableCommand {
   private func rules() throws -> ConflictRules {
     var rules = ConflictRules(general: conflicts)
     for text in conflictsFor {
-      guard let equals = text.lastIndex(of: "="),
-        let rule = ConflictRule(rawValue: String(text[text.index(after: equals)...]))
+      let scalars = text.unicodeScalars
+      guard let equals = scalars.lastIndex(of: "="),
+        let rule = ConflictRule(rawValue: String(scalars[equals...].dropFirst()))
       else { throw ValidationError("--conflicts-for takes PREFIX=etcd or PREFIX=local, not \"\(text)\"") }
-      rules.byPrefix[String(text[..<equals])] = rule
+      rules.byPrefix[ExactString(String(scalars[..<equals]))] = rule
     }
     return rules
   }
@@ -63,10 +64,10 @@ struct Sync: AsyncParsableCommand {
   }
 
   private static func stateFolder(_ identifier: String) throws(StoreError) -> String {
-    if let folder = Environment.variable("XDG_STATE_HOME"), folder.hasPrefix("/") {
+    if let folder = Environment.variable("XDG_STATE_HOME"), folder.unicodeScalars.first == "/" {
       return "\(folder)/kept-fleet/\(identifier)"
     }
-    guard let home = Environment.variable("HOME"), home.hasPrefix("/") else {
+    guard let home = Environment.variable("HOME"), home.unicodeScalars.first == "/" else {
       throw StoreError(.unavailable, "neither XDG_STATE_HOME nor HOME names a folder; give one with --state")
     }
     return "\(home)/.local/state/kept-fleet/\(identifier)"

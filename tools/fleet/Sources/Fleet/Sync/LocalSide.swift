@@ -50,7 +50,7 @@ struct LocalSide: Sendable {
 
   init(_ options: SyncOptions) throws(StoreError) {
     let location = options.store
-    let hasIdentifier = !location.contains("/") && !location.contains(":")
+    let hasIdentifier = !location.unicodeScalars.contains { $0 == "/" || $0 == ":" }
     let managed = options.managed.map { LayerPlace.path($0) } ?? (hasIdentifier ? .standard : nil)
     folder = try Store.folder(of: location)
     plain = try Store.open(location, options: StoreOptions(errorHandler: { _ in }))

@@ -1,7 +1,7 @@
 // What is kept the same, and who wins.
 
 internal import Etcd
-internal import Kept
+package import Kept
 
 /// The side that wins if both have changed a key.
 package enum ConflictRule: String, Sendable {
@@ -11,13 +11,13 @@ package enum ConflictRule: String, Sendable {
 package struct ConflictRules: Sendable {
   package var general: ConflictRule
   /// For the keys with a prefix; the longest prefix counts.
-  package var byPrefix: [String: ConflictRule] = [:]
+  package var byPrefix: [ExactString: ConflictRule] = [:]
 
   package init(general: ConflictRule) { self.general = general }
 
-  func rule(for key: String) -> ConflictRule {
-    let rules = byPrefix.filter { key.utf8.starts(with: $0.key.utf8) }
-    return rules.max { $0.key.utf8.count < $1.key.utf8.count }?.value ?? general
+  func rule(for key: ExactString) -> ConflictRule {
+    let rules = byPrefix.filter { key.text.utf8.starts(with: $0.key.text.utf8) }
+    return rules.max { $0.key.text.utf8.count < $1.key.text.utf8.count }?.value ?? general
   }
 }
 

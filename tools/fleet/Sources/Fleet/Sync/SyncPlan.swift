@@ -82,7 +82,7 @@ struct Situation: Sendable {
       (hasLocalChange, hasRemoteChange) = (local.revision != sent.local, false)
       if !hasLocalChange { return .agree }
     }
-    let rule = options.rules.rule(for: key.text)
+    let rule = options.rules.rule(for: key)
     let refusal = hasRemoteChange ? remote.refusal(by: local.declaration) : nil
     switch (hasLocalChange, hasRemoteChange) {
     case (false, false): return .nothing

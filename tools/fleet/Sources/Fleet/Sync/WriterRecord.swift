@@ -18,7 +18,7 @@ struct WriterRecord: Sendable, Hashable {
     let value = try? Value(json: String(decoding: item.value, as: UTF8.self))
     keys = value?["keys"]?.asString ?? ""
     host = value?["host"]?.asString.flatMap { host in
-      host.isEmpty || host.utf8.count > 255 || host.contains { "/,:".contains($0) || $0.isWhitespace } ? nil : host
+      host.utf8.count > 255 || !MachineOptions.isHost(host) ? nil : host
     }
   }
 
