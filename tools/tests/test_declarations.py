@@ -46,3 +46,23 @@ def test_wrong_json_is_shown_with_its_place(declared: Kept) -> None:
     done = declared("set", "player", "tags", "[1,")
     assert done.status == 3
     assert done.err.endswith("\n  [1,\n     ^\n")
+
+
+def test_a_bare_map_of_keys_is_told_what_it_lacks(kept: Kept, tmp_path: Path) -> None:
+    schema = tmp_path / "keys.json"
+    schema.write_text('{"audio.volume": {"type": "integer", "default": 50}, "title": {"type": "string"}}')
+    for words in (["lint", "keys.json"], ["declare", "player", "keys.json"]):
+        done = kept(*words)
+        assert done.status == 3
+        example = '{"properties":{"audio.volume":{"type":"integer"}}}'
+        assert f'has no "properties" object around its keys; write {example}' in done.err
+    assert kept("stores").out == ""
+    schema.write_text(example)
+    assert kept("lint", "keys.json").status == 0
+
+
+def test_a_file_may_begin_with_a_byte_order_mark_and_end_lines_with_crlf(kept: Kept, tmp_path: Path) -> None:
+    text = SCHEMA.replace("\n", "\r\n")
+    (tmp_path / "s.json").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert kept("lint", "s.json").status == 0
+    assert kept("declare", "player", "-", input=(tmp_path / "s.json").read_bytes()).status == 0

@@ -93,7 +93,7 @@ def test_storing_a_locked_value_is_said_and_found(locked: str, declared: Kept) -
     assert (done.status, done.err.count("\n")) == (0, 1)
     assert '"title": is stored, but locked by /etc/kept/' in done.err
     found = declared("doctor", locked)
-    assert (found.status, f"  kept reset {locked} title --no-layers\n" in found.out) == (0, True)
+    assert (found.status, f"  kept reset --no-layers {locked} title\n" in found.out) == (0, True)
     assert '· the stored value of "title" is ignored' in found.out and "all is well: " in found.out
     refused = declared("undo", locked)
     assert refused.status == 3 and "--no-layers" in refused.err

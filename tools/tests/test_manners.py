@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import os
+import re
+import shlex
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -63,6 +66,39 @@ def test_changes_that_are_refused_make_no_store(kept: Kept, words: str, input: s
         done = kept(*words.format(location).split(), input=input)
         assert done.status == 3 and "made the store" not in done.err and done.err.count("kept: ") == 1, done
     assert [path.name for path in tmp_path.rglob("*.kept")] == []
+
+
+WRONG = [
+    ("import {} wrong.json", ""),
+    ("import {} wrong.env", ""),
+    ("import {} -", '{"a": 700, "'),
+    ("import {} -", '{"kept": 1, "values": {"": 1}}'),
+    ("restore {} wrong.json", ""),
+    ("restore {} nowhere", ""),
+    ("declare {} -", '{"properties": {"a": {"type": "integer", "default": "x"}}}'),
+]
+
+
+@pytest.mark.parametrize(("words", "input"), WRONG)
+def test_an_import_a_restore_or_a_declaration_that_is_refused_makes_no_store(
+    words: str, input: str, kept: Kept, tmp_path: Path
+) -> None:
+    (tmp_path / "wrong.json").write_text("{")
+    (tmp_path / "wrong.env").write_text("no pair here\n")
+    for location in ("com.example.player", str(tmp_path / "player.kept")):
+        done = kept(*words.format(location).split(), input=input)
+        assert done.status in (3, 4) and "made the store" not in done.err, done
+        assert kept("stores").out == ""
+    assert [path.name for path in tmp_path.rglob("*.kept")] == []
+
+
+def test_an_import_of_secrets_that_the_store_would_show_makes_no_store(declared: Kept, tmp_path: Path) -> None:
+    assert declared("set", "player", "token", "hunter2").status == 0
+    exported = declared("export", "player", "--secrets", "--declarations").out
+    done = declared("import", "other", "-", input=exported)
+    assert done.status == 3 and "is a secret in the file" in done.err
+    assert declared("stores").out == "player\n"
+    assert declared("import", "other", "-", "--declarations", input=exported).status == 0
 
 
 def test_a_new_store_is_announced_with_the_one_that_was_meant(kept: Kept) -> None:
@@ -138,6 +174,38 @@ def test_every_page_of_the_manual_renders_without_a_warning(kept: Kept, tmp_path
     assert everything == (tmp_path / "kept.1").read_text()
     for topic in ("EXAMPLES", "STORE", "VALUES", "LAYERS", "PAST", "OUTPUT", "SCRIPTS", "EXIT STATUS", "ENVIRONMENT"):
         assert f".SH {topic}\n" in everything
+
+
+def test_a_page_of_the_manual_has_the_day_of_the_version(kept: Kept) -> None:
+    version = kept("--version").out.split()[1]
+    for page in ([], ["get"]):
+        title = shlex.split(kept("manual", *page).out.splitlines()[0])
+        assert title[0] == ".TH" and title[4] == f"Kept {version}"
+        day = datetime.date.fromisoformat(title[3])
+        # A release has its day in the changelog.
+        changes = (Path(__file__).parents[2] / "CHANGELOG.md").read_text()
+        released = re.search(rf"^## {re.escape(version)}\D+(\d{{4}}-\d{{2}}-\d{{2}})", changes, re.MULTILINE)
+        assert released is None or day == datetime.date.fromisoformat(released[1])
+
+
+def test_the_help_shows_its_examples_as_they_are_typed(kept: Kept) -> None:
+    text = kept("--help").out
+    page = (Path(__file__).parents[2] / "docs/command.md").read_text()
+    examples = page.split("```sh\n")[1].split("```")[0].splitlines()
+    assert len(examples) > 5
+    for example in examples:
+        assert example in text.splitlines() and len(example) <= 80, example
+    for command in ["", *kept("complete", "kept", "").out.split()]:
+        lines = kept("help", *command.split()).out.splitlines()
+        assert max(map(len, lines)) <= 80, (command, max(lines, key=len))
+        # What has columns of its own is not broken either.
+        description = kept("manual", *command.split()).out.split(".SH DESCRIPTION\n")[-1].split(".SH ")[0]
+        for block in description.split(".nf\n")[1:] if command else []:
+            code = block.split(".fi\n")[0].replace("\\-", "-").replace("\\e", "\\").replace("\\&", "")
+            assert set(code.splitlines()) <= set(lines), command
+        # A line of a usage that is too long would be broken.
+        used = [line for line in lines if line.startswith(("USAGE: ", "       kept"))]
+        assert all(line.split(":")[-1].strip().startswith("kept") for line in used)
 
 
 def test_every_topic_is_listed_and_explained(kept: Kept) -> None:
@@ -223,6 +291,45 @@ def test_a_negative_number_is_a_value_wherever_one_may_stand(number: str, kept: 
     assert kept("set", "player", "a", stored).status == 0
     assert kept("get", "player", "a").out == f"{stored}\n"
     assert kept("transaction", "player", "--expect", f"a={stored}", input='{"set":"a","value":1}').status == 0
+
+
+def test_explain_takes_a_key_that_begins_with_a_dash_and_arguments_behind_it(kept: Kept) -> None:
+    assert kept("set", "player", "--string", "--", "-key", "value").status == 0
+    assert kept("set", "player", "volume", "7").status == 0
+    for words in (
+        "player -- -key", "--store player -- -key", "-- player -key", "player --json -- -key", "player -- -key -- -x 1",
+        "-- player -key -- -volume 9",
+    ):  # fmt: skip
+        done = kept("explain", *words.split())
+        assert done.status == 0 and "value" in done.out, (words, done)
+    assert kept("explain", "-- -key".split()[0], "-key", more={"KEPT_STORE": "player"}).status == 0
+    overridden = "the argument -volume sets it"
+    assert overridden in kept("explain", "player", "volume", "--", "-volume", "9").out
+    assert overridden in kept("explain", "player", "--", "volume", "--", "-volume", "9").out
+    assert overridden not in kept("explain", "player", "--", "volume").out
+    assert kept("explain", "player", "--").status == 2
+    assert kept("explain", "--", "player").status == 2
+    wrong = kept("explain", "player", "--", "-key", "another")
+    assert wrong.status == 2 and "one word too many" in wrong.err
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("unset", "reset"), ("delete", "reset"), ("rm", "reset"), ("ls", "list"), ("history", "log"), ("gett", "get")],
+)
+def test_a_command_of_another_program_gets_a_suggestion(word: str, meant: str, kept: Kept) -> None:
+    done = kept(word, "player", "a")
+    assert done.status == 2
+    assert done.err == f'kept: "{word}" is no command; did you mean "{meant}"?; kept --help lists them\n'
+
+
+def test_a_store_in_the_environment_that_is_not_utf_8_is_an_error(kept: Kept, environment: dict[str, str]) -> None:
+    assert kept("set", "player", "a", "1").status == 0
+    given = {name.encode(): value.encode() for name, value in environment.items()} | {b"KEPT_STORE": b"b\xfcro"}
+    for words in (["get", "player", "a"], ["set", "player", "a=2"], ["list", "player"]):
+        done = subprocess.run([environment["KEPT_COMMAND"], *words], env=given, capture_output=True, check=False)
+        assert done.returncode == 2 and b"is not UTF-8" in done.stderr, words
+    assert kept("get", "player", "a").out == "1\n"
 
 
 def test_a_key_that_begins_with_a_dash_stands_after_two(kept: Kept) -> None:

@@ -154,10 +154,11 @@ def test_a_secret_is_printed_where_it_is_asked_for(words: str, kept: Kept, home:
 def test_watch_shows_and_passes_a_secret_only_if_asked(
     json: list[str], reveal: list[str], kept: Kept, home: Path
 ) -> None:
-    watch = ("watch", "player", "token", "--initial", "--exec", "env > got; kill $PPID")
+    watch = ("watch", "player", "token", "--initial", "--exec", "env > got; cat > input; kill $PPID")
     done = kept(*watch, *json, *reveal)
     got = (home / "got").read_text()
-    assert done.status == 0 and "token" in done.out and "KEPT_KEY=token" in got
+    assert ("hunter-new" in (home / "input").read_text()) == bool(reveal)
+    assert done.status == -signal.SIGTERM and "token" in done.out and "KEPT_KEY=token" in got
     assert ("hunter-new" in done.out, "KEPT_NEW=hunter-new" in got) == (bool(reveal), bool(reveal))
     assert reveal or "hunter" not in done.out + got
 

@@ -76,6 +76,41 @@ def test_an_output_that_cannot_be_written_is_an_error(
     assert err.startswith("kept: the output cannot be written: ")
 
 
+REPORTING = {
+    "undo player": "b",
+    "import player -": "c",
+    "import player - --json": "c",
+    "restore player backup": "b",
+    "backup player fresh": "",
+    "mark good player": "",
+    "doctor player --repair": "",
+}
+
+
+@pytest.mark.parametrize("command", REPORTING)
+@pytest.mark.parametrize("output", [">/dev/full", ">&-", "| true; exit ${PIPESTATUS[0]}"])
+def test_a_change_whose_report_cannot_be_written_has_a_status_of_its_own(
+    command: str, output: str, kept: Kept, environment: dict[str, str], home: Path
+) -> None:
+    assert kept("backup", "player", "backup").status == 0
+    assert kept("set", "player", "b", "3").status == 0
+    before = kept("list", "player").out
+    if "doctor" in command:
+        (home / "config/kept/player.kept/values.sqlite").write_bytes(b"nonsense" * 4096)
+    # The reader has left before anything is written.
+    slow = "sleep 0; " if "|" not in output else ""
+    status, _, err = shell(environment, f"{slow}echo '{{\"c\": 7}}' | kept {command} {output}")
+    if "|" not in output:
+        assert "the command is done, but its report cannot be written: " in err
+    assert status == 5 or "|" in output and status == 0, (status, err)
+    if REPORTING[command]:
+        assert kept("list", "player").out != before
+    if command == "undo player":
+        assert kept("get", "player", "b").out == "2\n"
+        # Nothing was changed, and so it is not that status.
+        assert shell(environment, f"kept {command} --dry-run >/dev/full")[0] == 4
+
+
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_do_no_harm_to_a_store(closed: str, kept: Kept, environment: dict[str, str], home: Path) -> None:
     assert shell(environment, f"kept set player a 5 {closed}")[0] == 0
@@ -168,7 +203,7 @@ def test_wrong_text_goes_back_to_the_editor(kept: Kept, environment: dict[str, s
 
 def test_watch_ends_when_its_terminal_is_closed(environment: dict[str, str], home: Path) -> None:
     status, output = on_terminal(environment, ["watch", "player", "--initial"], [("b\x1b[0m: 2", None)])
-    assert status == 0, output
+    assert status == -signal.SIGHUP, output
 
 
 def test_watch_ends_at_the_next_change_when_its_reader_has_left(

@@ -17,7 +17,7 @@ public struct History: Sendable, Equatable {
 /// Changes that one program makes to a key within a moment are one change, from the value before the first to the value
 /// after the last.
 public struct PastChange: Sendable, Equatable {
-  public var key: String
+  public var key: KeyName
   /// The revision of the commit.
   public var revision: Revision
   /// When the commit was made, in whole milliseconds, by the clock of the machine, which may have been wrong.
@@ -68,7 +68,7 @@ extension PastChange {
 
   fileprivate var asValue: Value {
     var members: [(ExactString, Value)] = [
-      ("key", .string(key)), ("revision", .int(Int64(clamping: revision))), ("time", .string(time.description)),
+      ("key", .string(key.text)), ("revision", .int(Int64(clamping: revision))), ("time", .string(time.description)),
     ]
     if let tag { members.append(("tag", .string(tag))) }
     if old == .secret || new == .secret {

@@ -39,7 +39,7 @@ extension Store {
     try together([], durability, tag: tag) { transaction throws(StoreError) in
       // Every attempt reads the history again.
       let changes = try self.changes(of: revision, transaction)
-      keys = changes.map(\.key)
+      keys = changes.map(\.key.text)
       for change in changes { try transaction.restore(change) }
     }
     return keys
@@ -61,9 +61,9 @@ extension Store {
     guard changed.isEmpty else {
       transaction.refuse()
       throw StoreError(
-        .conflict, key: changed.first?.key,
+        .conflict, key: changed.first?.key.text,
         "revision \(revision) cannot be undone: these keys have changed since: "
-          + "\(changed.map(\.key).joined(separator: ", ")); undo the later changes first, or set them yourself")
+          + "\(changed.map(\.key.text).joined(separator: ", ")); undo the later changes first, or set them yourself")
     }
     return changes
   }
@@ -91,7 +91,7 @@ extension Store {
 extension Transaction {
   /// Sets a key to what it had before a change, which must be its last.
   fileprivate func restore(_ change: PastChange) throws(StoreError) {
-    let key = try KeyName(change.key)
+    let key = change.key
     let present = try entry(for: key)
     let isAbsent = present?.value == nil
     guard isAbsent ? change.new == .absent || change.new == .secret : present?.revision == change.revision else {

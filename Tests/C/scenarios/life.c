@@ -1,4 +1,4 @@
-/* Steps about backups, restores, salvages and migrations. */
+/* Steps about backups, restores, salvages, migrations and undoing. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +61,16 @@ void step_rename(struct run *run, struct thing *on, json_object *step, struct ou
   outcome->status = kept_rename(on->store, key, json_object_get_string(to), error);
   json_object_put(to);
   json_object_put(owned);
+}
+
+void step_undo(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
+  json_object *revision = take(step, "revision");
+  char *keys = NULL;
+  (void)run;
+  outcome->status = kept_undo(on->store, json_object_get_uint64(revision), NULL, &keys, &outcome->error);
+  if (keys) outcome->gives = json_tokener_parse(keys);
+  kept_free(keys);
+  json_object_put(revision);
 }
 
 /* Migrations: their steps are steps of the scenario, on the transaction that is passed to them. */

@@ -81,7 +81,7 @@ step_function step_reset, step_remove_all;                                      
 step_function step_export_json, step_export_file, step_import, step_import_file;         /* export_and_import.c */
 step_function step_write_file, step_remove_file, step_make, step_damage;                 /* files.c */
 step_function step_backup, step_restore, step_schema_version, step_rename, step_migrate; /* life.c */
-step_function step_verify_json, step_salvaged, step_acknowledge_salvage;
+step_function step_verify_json, step_salvaged, step_acknowledge_salvage, step_undo;
 step_function step_observe, step_notices, step_unobserve, step_clock; /* observation.c */
 
 /* Runs a step and compares its result; takes its fields. (scenarios.c) */

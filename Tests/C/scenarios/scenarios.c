@@ -99,6 +99,7 @@ static const struct step_kind {
   { "schema_version", "store", step_schema_version },
   { "rename", "store", step_rename },
   { "migrate", "store", step_migrate },
+  { "undo", "store", step_undo },
   { "begin", "store", step_begin },
   { "commit", "transaction", step_commit },
   { "rollback", "transaction", step_rollback },

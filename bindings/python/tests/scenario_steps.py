@@ -29,6 +29,10 @@ def schema_version(_: Any, store: kept.Store, __: Step, ___: Any) -> int:
     return store.schema_version
 
 
+def undo(_: Any, store: kept.Store, step: Step, __: Any) -> list[str]:
+    return store.undo(step.pop("revision"))
+
+
 def rename(_: Any, settings: kept.Settings, step: Step, __: Any) -> None:
     key, to = step.pop("key"), step.pop("to")
     if not settings.rename(key, to):
@@ -69,4 +73,5 @@ STEPS = {
     "schema_version": schema_version,
     "rename": rename,
     "migrate": migrate,
+    "undo": undo,
 }

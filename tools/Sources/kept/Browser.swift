@@ -77,7 +77,7 @@ enum Browser {
 
   /// The first file in `PATH` that has the program's name, whether it can be started or not.
   private static var path: String? {
-    let folders = (Environment.variable("PATH") ?? "").split(separator: ":")
+    let folders = (Environment.variable("PATH") ?? "").parts(at: ":").filter { !$0.isEmpty }
     return folders.map { "\($0)/\(program)" }.first(where: File.isRegular)
   }
 }

@@ -16,7 +16,9 @@ final class Edit {
 
   /// Commits the changes that `body` makes to a store, which is created if there is none and nothing is refused.
   static func commit(to location: String, _ options: WritingOptions, _ body: (Edit) throws -> Void) throws {
-    let settings = try StoreAccess.openToWrite(location, options) { empty in
+    let settings = try StoreAccess.openToWrite(
+      location, options.changing, options.layers.choice, durable: options.durable
+    ) { empty in
       _ = try make(on: empty, options, isDryRun: true, body)
     }
     try commit(on: settings, at: location, options, body)
@@ -27,12 +29,14 @@ final class Edit {
     on settings: Store, at location: String, _ options: WritingOptions, _ body: (Edit) throws -> Void
   ) throws {
     guard let done = try make(on: settings, options, isDryRun: options.changing.dryRun, body) else { return }
+    Output.standard.isDone = !options.changing.dryRun && !done.changes.isEmpty
     for change in done.changes where options.changing.dryRun { options.changing.report(change.line) }
     for warning in done.warnings { options.changing.warn(warning) }
     guard options.layers.noLayers else { return }
     for lock in StoreAccess.locks(on: done.changes.filter { $0.isStored }.map(\.key), at: location) {
+      let key = Shown.line(lock.key.text)
       options.changing.warn(
-        "\"\(Shown.line(lock.key))\": is stored, but locked by \(lock.file): programs that read this file ignore it")
+        "\"\(key)\": is stored, but locked by \(lock.file): programs that read this file ignore it")
     }
   }
 
@@ -59,13 +63,13 @@ final class Edit {
   private struct FailedExpectation: Error { let error: StoreError }
   private var hasFailed = false
 
-  private func conflict(_ key: String, _ message: String) -> StoreError {
+  private func conflict(_ key: KeyName, _ message: String) -> StoreError {
     hasFailed = true
-    return StoreError(.conflict, key: key, message)
+    return StoreError(.conflict, key: key.text, message)
   }
 
-  func set(_ key: String, _ given: GivenValue, as type: DeclaredType?, allowsUndeclared: Bool) throws(StoreError) {
-    let declaration = try transaction.declaration(forKey: key)
+  func set(_ key: KeyName, _ given: GivenValue, as type: DeclaredType?, allowsUndeclared: Bool) throws(StoreError) {
+    let declaration = try transaction.declaration(forKey: key.text)
     let type = type ?? declaration?.type
     // Before the text is read: a wrong key is the mistake then, and not its value.
     if type == nil { try checkKnown(key, allowsUndeclared) }
@@ -73,16 +77,16 @@ final class Edit {
   }
 
   private func value(
-    _ given: GivenValue, as type: DeclaredType?, _ key: String, _ declaration: Declaration?
+    _ given: GivenValue, as type: DeclaredType?, _ key: KeyName, _ declaration: Declaration?
   ) throws(StoreError) -> Value {
     do throws(StoreError) { return try value(given, as: type, key) } catch {
       guard declaration?.isSecret == true else { throw error }
       // The reason has the text in it.
-      throw StoreError(error.code, key: key, "is a secret, and the value is none for its type; see kept describe")
+      throw StoreError(error.code, key: key.text, "is a secret, and the value is none for its type; see kept describe")
     }
   }
 
-  private func value(_ given: GivenValue, as type: DeclaredType?, _ key: String) throws(StoreError) -> Value {
+  private func value(_ given: GivenValue, as type: DeclaredType?, _ key: KeyName) throws(StoreError) -> Value {
     switch given {
     case .bytes(let bytes) where type == .bytes: return .bytes(bytes)
     case .bytes(let bytes): return try value(.text(StandardInput.text(of: bytes)), as: type, key)
@@ -92,54 +96,54 @@ final class Edit {
     }
   }
 
-  func set(_ key: String, _ value: Value, allowsUndeclared: Bool) throws(StoreError) {
+  func set(_ key: KeyName, _ value: Value, allowsUndeclared: Bool) throws(StoreError) {
     try checkKnown(key, allowsUndeclared)
-    let old = try transaction.entry(for: KeyName(key))
-    let hiding = try transaction.set(value, forKey: key)
-    let new = try transaction.entry(for: KeyName(key))
+    let old = try transaction.entry(for: key)
+    let hiding = try transaction.set(value, forKey: key.text)
+    let new = try transaction.entry(for: key)
     note(key, old?.value, new?.value, isSecret: new?.declaration?.isSecret == true)
     if let hiding {
-      warnings.append("\"\(Shown.line(key))\": is stored, but hidden by the \(hiding) layer; see kept explain")
+      warnings.append("\"\(Shown.line(key.text))\": is stored, but hidden by the \(hiding) layer; see kept explain")
     }
   }
 
-  func reset(_ key: String, allowsUndeclared: Bool) throws(StoreError) {
-    let old = try transaction.entry(for: KeyName(key))
+  func reset(_ key: KeyName, allowsUndeclared: Bool) throws(StoreError) {
+    let old = try transaction.entry(for: key)
     try checkKnown(key, allowsUndeclared)
-    _ = try transaction.remove(key)
+    _ = try transaction.remove(key.text)
     note(key, old?.value, nil, isSecret: old?.declaration?.isSecret == true)
   }
 
   /// Throws `conflict` unless the stored value has this revision; call it before the key is changed.
-  func expect(_ key: String, _ revision: Revision) throws(StoreError) {
+  func expect(_ key: KeyName, _ revision: Revision) throws(StoreError) {
     // Read in the transaction, which is repeated if another program changes the key before the commit.
-    let present = try transaction.revision(of: key) ?? 0
+    let present = try transaction.revision(of: key.text) ?? 0
     guard present == revision else {
       throw conflict(key, "has the revision \(present), and \(revision) was expected; read it again, and decide anew")
     }
   }
 
   /// Throws `conflict` unless the stored value is the one that `set` would store for a text.
-  func expect(_ key: String, text: String) throws(StoreError) {
-    let declaration = try transaction.declaration(forKey: key)
+  func expect(_ key: KeyName, text: String) throws(StoreError) {
+    let declaration = try transaction.declaration(forKey: key.text)
     try expect(key, value(.text(text), as: declaration?.type, key, declaration))
   }
 
   /// Throws `conflict` unless the stored value is this one.
-  func expect(_ key: String, _ value: Value) throws(StoreError) {
-    let present = try transaction.entry(for: KeyName(key))?.value
+  func expect(_ key: KeyName, _ value: Value) throws(StoreError) {
+    let present = try transaction.entry(for: key)?.value
     guard present == (value == .null ? nil : value) else {
       throw conflict(key, "has another value than the expected one; read it again, and decide anew")
     }
   }
 
-  private func note(_ key: String, _ old: Value?, _ new: Value?, isSecret: Bool) {
+  private func note(_ key: KeyName, _ old: Value?, _ new: Value?, isSecret: Bool) {
     if old != new { changes.append(Difference(key: key, old: old, new: new, isSecret: isSecret)) }
   }
 
-  private func checkKnown(_ key: String, _ allowsUndeclared: Bool) throws(StoreError) {
+  private func checkKnown(_ key: KeyName, _ allowsUndeclared: Bool) throws(StoreError) {
     // An entry without a value has a declaration.
-    guard isStrict, !allowsUndeclared, try transaction.entry(for: KeyName(key)) == nil else { return }
+    guard isStrict, !allowsUndeclared, try transaction.entry(for: key) == nil else { return }
     throw .refused(
       key,
       "is not declared in this store\(try Suggestion.similar(to: key, in: transaction.store)); "
@@ -149,7 +153,7 @@ final class Edit {
 
 /// A key whose value differs, as one line.
 struct Difference {
-  let key: String
+  let key: KeyName
   let old: Value?
   let new: Value?
   let isSecret: Bool
@@ -173,7 +177,7 @@ struct Difference {
   }
 
   var json: Value {
-    var members: [(ExactString, Value)] = [("key", .string(key))]
+    var members: [(ExactString, Value)] = [("key", .string(key.text))]
     if isSecret { members.append(("secret", true)) }
     if let old, !isSecret { members.append(("old", old)) }
     if let new, !isSecret { members.append(("new", new)) }

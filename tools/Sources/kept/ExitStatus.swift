@@ -11,6 +11,8 @@ enum ExitStatus: Int32, Error {
   case refused = 3
   /// The store cannot be reached, or is damaged.
   case unavailable = 4
+  /// Done, and the report of it could not be written.
+  case unreported = 5
 
   init(_ code: StoreError.Code) {
     switch code {

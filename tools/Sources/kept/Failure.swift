@@ -7,8 +7,7 @@ import Kept
 enum Failure {
   /// Prints one line with the program's name before it; line breaks from keys or values are shown, not made.
   static func print(_ message: String) {
-    let lines = message.split(separator: "\n", omittingEmptySubsequences: false).map { Shown.line(String($0)) }
-    let text = "kept: " + lines.joined(separator: "\n") + "\n"
+    let text = "kept: " + message.parts(at: "\n").map(Shown.line).joined(separator: "\n") + "\n"
     // If this fails, there is no other place to report it.
     _ = text.utf8.withContiguousStorageIfAvailable { Glibc.write(2, $0.baseAddress, $0.count) }
   }
@@ -28,5 +27,7 @@ enum Failure {
 
 extension StoreError {
   /// A misuse of the command that only the store's contents show.
-  static func refused(_ key: String? = nil, _ message: String) -> StoreError { StoreError(.invalid, key: key, message) }
+  static func refused(_ key: KeyName? = nil, _ message: String) -> StoreError {
+    StoreError(.invalid, key: key?.text, message)
+  }
 }

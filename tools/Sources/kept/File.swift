@@ -44,7 +44,7 @@ enum File {
     if isRegular(path), !replacing {
       throw StoreError(.invalid, "\(path) exists already; give another path, or --replace")
     }
-    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let folder = path.halves(atLast: "/").map { $0.before.isEmpty ? "/" : $0.before } ?? "."
     guard access(folder, W_OK | X_OK) == 0 else { throw failure(folder, "written") }
   }
 

@@ -13,7 +13,7 @@ enum Main {
     signal(SIGPIPE, SIG_IGN)
     do {
       let arguments = try Words.ofProcess()
-      if let request = GetRequest(plain: arguments) {
+      if let request = try GetRequest(plain: arguments) {
         try request.run(LayerChoice())
       } else {
         try Words.checkCommand(arguments.first)

@@ -10,8 +10,8 @@ enum Moment {
 
   /// Reads a moment; nil for a word that does not begin with an at sign.
   init?(_ word: String) throws {
-    guard word.hasPrefix("@") else { return nil }
-    let text = String(word.dropFirst())
+    guard word.begins(with: "@") else { return nil }
+    let text = String(Substring(word.utf8.dropFirst()))
     if let revision = Revision(text) { self = .revision(revision) } else { self = .time(try Self.time(text)) }
   }
 
@@ -79,7 +79,7 @@ extension Contents {
 extension Timestamp {
   /// The time with three digits after the second, so that the columns of lines agree.
   var milliseconds: String {
-    let parts = description.dropLast().split(separator: ".")
+    let parts = description.dropLast().parts(at: ".")
     let digits = parts.count > 1 ? parts[1].prefix(3) : ""
     return "\(parts[0]).\(digits)\(String(repeating: "0", count: 3 - digits.count))Z"
   }

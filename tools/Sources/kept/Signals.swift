@@ -13,6 +13,13 @@ enum Signals {
     return set
   }
 
+  /// Whether the program was started with a signal ignored, as by nohup.
+  static func isIgnored(_ signal: Int32) -> Bool {
+    var action = sigaction()
+    sigaction(signal, nil, &action)
+    return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+  }
+
   /// Ignores signals while `body` runs.
   static func ignoring<T, E>(_ signals: [Int32], _ body: () throws(E) -> T) throws(E) -> T {
     try handling(signals, SIG_IGN, body)
@@ -39,7 +46,7 @@ enum Signals {
   static func handling<T, E>(
     _ signals: [Int32], _ handler: __sighandler_t?, _ body: () throws(E) -> T
   ) throws(E) -> T {
-    let old = signals.map { signal in
+    let old = signals.filter { !isIgnored($0) }.map { signal in
       var (new, old) = (sigaction(), sigaction())
       // Without SA_RESTART, so that a read is interrupted.
       new.__sigaction_handler.sa_handler = handler

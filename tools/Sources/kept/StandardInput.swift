@@ -10,8 +10,11 @@ enum StandardInput {
     return try text(of: dropsLastLineBreak ? withoutLastLineBreak(bytes) : bytes)
   }
 
+  /// Some bytes without the `\n` or `\r\n` at their end.
   static func withoutLastLineBreak(_ bytes: [UInt8]) -> [UInt8] {
-    bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes
+    guard bytes.last == UInt8(ascii: "\n") else { return bytes }
+    let line = bytes.dropLast()
+    return Array(line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
   }
 
   static func text(of bytes: [UInt8]) throws(StoreError) -> String {

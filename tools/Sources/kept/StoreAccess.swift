@@ -38,7 +38,7 @@ struct LayerChoice {
   var hasStandard = true
 
   private func isStandard(for location: String) -> Bool {
-    hasStandard && !location.contains("/") && !location.contains(":")
+    hasStandard && StoreAccess.isIdentifier(location)
   }
 
   /// The same files for a store that has no identifier.
@@ -50,11 +50,14 @@ struct LayerChoice {
     return choice
   }
 
-  /// Whether the administrator has written a file for a store.
-  func hasFile(for location: String) -> Bool {
+  /// The files of the administrator that are read for a store.
+  func files(for location: String) -> [String] {
     let choice = fixed(for: location)
-    return [choice.managed, choice.system].contains { file in file.map { access($0, F_OK) == 0 } == true }
+    return [choice.managed, choice.system].compactMap { $0 }
   }
+
+  /// Whether the administrator has written a file for a store.
+  func hasFile(for location: String) -> Bool { files(for: location).contains { access($0, F_OK) == 0 } }
 
   func apply(to options: inout StoreOptions, location: String) {
     let standard: LayerPlace? = isStandard(for: location) ? .standard : nil
@@ -112,23 +115,16 @@ enum StoreAccess {
   }
 
   /// Opens a store to change it, which is created if there is none and `rehearse` throws nothing in an empty one.
+  ///
+  /// For a dry run it is created in memory.
   static func openToWrite(
-    _ location: String, _ writing: WritingOptions, _ rehearse: (Store) throws -> Void
-  ) throws -> Store {
-    let (name, layers) = (named(location), writing.layers.choice)
-    if try !writing.changing.dryRun && isMissing(name) {
-      try rehearse(openOrCreate("memory:", layers.fixed(for: name), isQuiet: true))
-    }
-    return try openToWrite(location, writing.changing, layers, durable: writing.durable)
-  }
-
-  /// Opens a store to change it, which is created if there is none; for a dry run in memory.
-  static func openToWrite(
-    _ location: String, _ changing: ChangeOptions, _ layers: LayerChoice = LayerChoice(), durable: Bool = false
+    _ location: String, _ changing: ChangeOptions, _ layers: LayerChoice = LayerChoice(), durable: Bool = false,
+    _ rehearse: (Store) throws -> Void
   ) throws -> Store {
     let location = named(location)
     let isNew = try isMissing(location)
     if changing.dryRun, !isNew { try checkWritable(location) }
+    if isNew, !changing.dryRun { try rehearse(openOrCreate("memory:", layers.fixed(for: location), isQuiet: true)) }
     let store = try openOrCreate(
       changing.dryRun && isNew ? "memory:" : location, isNew && changing.dryRun ? layers.fixed(for: location) : layers,
       durable: durable)
@@ -140,10 +136,10 @@ enum StoreAccess {
   }
 
   /// Which of the keys programs read from the administrator's file that locks them, with the path of that file.
-  static func locks(on keys: [String], at location: String) -> [(key: String, file: String)] {
+  static func locks(on keys: [KeyName], at location: String) -> [(key: KeyName, file: String)] {
     guard let settings = try? open(location) else { return [] }
     return keys.compactMap { key in
-      guard let found = try? settings.explain(key), found.isLocked else { return nil }
+      guard let found = try? settings.explain(key.text), found.isLocked else { return nil }
       return (key, found.layers.first { $0.layer == .managed }?.source ?? "the managed layer")
     }
   }
@@ -152,13 +148,20 @@ enum StoreAccess {
   ///
   /// It is the same store, to which the same files of the administrator apply.
   static func named(_ location: String) -> String {
-    var path = location[...]
-    while path.count > 1, path.hasSuffix("/") { path = path.dropLast() }
-    guard location.contains("/"), path.hasSuffix(".kept"),
-      let name = path.dropLast(5).split(separator: "/", omittingEmptySubsequences: false).last,
-      !name.contains(":"), let folder = try? Store.folder(of: String(name)), isSame(folder, String(path))
-    else { return location }
-    return String(name)
+    let path = withoutLastSlashes(location)
+    guard let (_, file) = path.halves(atLast: "/"), file.ends(with: ".kept") else { return location }
+    let name = String(Substring(file.utf8.dropLast(5)))
+    guard isIdentifier(name), let folder = try? Store.folder(of: name), isSame(folder, path) else { return location }
+    return name
+  }
+
+  /// Whether a location names a store in the user's folder.
+  static func isIdentifier(_ location: String) -> Bool { !location.has("/") && !location.has(":") }
+
+  static func withoutLastSlashes(_ path: String) -> String {
+    var path = Substring(path).utf8
+    while path.count > 1, path.last == UInt8(ascii: "/") { path.removeLast() }
+    return String(Substring(path))
   }
 
   private static func isSame(_ a: String, _ b: String) -> Bool {
@@ -169,17 +172,20 @@ enum StoreAccess {
 
   /// `; did you mean …?` for an identifier that is close to that of another store, else nothing.
   private static func similar(to location: String) throws(StoreError) -> String {
-    guard !location.contains("/"), !location.contains(":") else { return "" }
+    guard isIdentifier(location) else { return "" }
     return Suggestion.closest(to: location, among: try StoreFacts.identifiers().map(\.name).filter { $0 != location })
   }
 
   /// The keys of a store that are secret; none if it cannot be read.
-  static func secrets(of location: String) -> [String] {
+  static func secrets(of location: String) -> Set<KeyName> {
     // The administrator's files declare nothing, and wrong ones would keep the store closed.
     let settings = try? open(location, LayerChoice(hasStandard: false))
     guard let declared = try? settings?.declarations().declarations else { return [] }
-    return declared.filter(\.declaration.isSecret).map(\.key.text)
+    return Set(declared.filter(\.declaration.isSecret).map(\.key))
   }
+
+  /// Whether a location has a store, or something in its place.
+  static func exists(_ location: String) throws(StoreError) -> Bool { try !isMissing(named(location)) }
 
   private static func isMissing(_ location: String) throws(StoreError) -> Bool {
     guard let folder = try Store.folder(of: location) else { return false }

@@ -4,20 +4,24 @@ import Kept
 
 enum Suggestion {
   /// Why a key has no value, with what can be done.
-  static func absent(_ key: String, in settings: Store) throws(StoreError) -> String {
-    if try settings.declaration(forKey: key) != nil { return "is declared, and has neither a value nor a default" }
+  static func absent(_ key: KeyName, in settings: Store) throws(StoreError) -> String {
+    if try settings.declaration(forKey: key.text) != nil { return "is declared, and has neither a value nor a default" }
     return "has no value\(try similar(to: key, in: settings)); kept list shows the keys"
   }
 
   /// `; did you mean …?`, or nothing, for a key without a value and without a declaration; nil for others.
-  static func unknown(_ key: String, in settings: Store) throws(StoreError) -> String? {
-    guard try settings.declaration(forKey: key) == nil, try settings.value(forKey: key) == nil else { return nil }
+  static func unknown(_ key: KeyName, in settings: Store) throws(StoreError) -> String? {
+    guard try settings.declaration(forKey: key.text) == nil, try settings.value(forKey: key.text) == nil else {
+      return nil
+    }
     return try similar(to: key, in: settings)
   }
 
   /// `; did you mean …?` for a key that is close to a known one, else nothing.
-  static func similar(to key: String, in settings: Store) throws(StoreError) -> String {
-    closest(to: key, among: try settings.keys() + settings.declarations().declarations.map(\.key.text))
+  static func similar(to key: KeyName, in settings: Store) throws(StoreError) -> String {
+    closest(
+      to: key.text,
+      among: try (settings.listedKeys(prefix: "") + settings.declarations().declarations.map(\.key)).map(\.text))
   }
 
   static func closest(to key: String, among known: [String]) -> String {

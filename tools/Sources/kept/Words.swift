@@ -20,7 +20,7 @@ enum Words {
     return Array(arguments.dropFirst())
   }
 
-  /// What stands after `--`: the arguments of another program.
+  /// What stands after `--`.
   static var afterTerminator: [String] {
     let arguments = CommandLine.arguments
     return arguments.firstIndex(of: "--").map { Array(arguments[($0 + 1)...]) } ?? []
@@ -30,16 +30,18 @@ enum Words {
   ///
   /// Throws for a word that begins with one dash and is neither a number nor an option.
   static func guarded(_ arguments: [String]) throws -> [String] {
+    let given = arguments.firstIndex(of: "--") ?? arguments.endIndex
+    let arguments = arguments[..<given].flatMap(separated) + arguments[given...]
     let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
     // The parser itself is right about everything else, and faster.
-    guard arguments[..<end].contains(where: { $0.hasPrefix("-") && !$0.hasPrefix("--") && $0 != "-" }),
+    guard arguments[..<end].contains(where: { $0.begins(with: "-") && !$0.begins(with: "--") && $0 != "-" }),
       let name = arguments.first, name != Complete.configuration.commandName, let command = KeptCommand.command(name)
     else { return arguments }
     let known = CommandOptions(of: command)
     var (options, words): ([String], [String]) = ([name], [])
     var rest = arguments[1..<end]
     while let word = rest.popFirst() {
-      guard word.hasPrefix("-"), word != "-", !isNegativeNumber(word) else {
+      guard word.begins(with: "-"), word != "-", !isNegativeNumber(word) else {
         words.append(word)
         continue
       }
@@ -47,7 +49,7 @@ enum Words {
       if let joined = known.joined(word) {
         options.append(joined)
       } else if let option = known.takingValue(word), let value = rest.popFirst() {
-        options += value.hasPrefix("-") ? ["\(option)=\(value)"] : [option, value]
+        options += value.begins(with: "-") ? ["\(option)=\(value)"] : [option, value]
       } else {
         options.append(word)
       }
@@ -55,15 +57,33 @@ enum Words {
     return options + ["--"] + words + arguments[end...].dropFirst()
   }
 
+  /// `--option=VALUE` as two words if VALUE begins with a combining mark, with which the parser finds no `=`.
+  private static func separated(_ word: String) -> [String] {
+    guard word.begins(with: "--"), let (option, value) = word.halves(at: "="),
+      let mark = value.unicodeScalars.first, mark.properties.isGraphemeExtend
+    else { return [word] }
+    return [option, value]
+  }
+
+  /// What other programs call commands.
+  private static let synonyms = [
+    "delete": "reset", "remove": "reset", "rm": "reset", "unset": "reset", "del": "reset", "clear": "reset",
+    "ls": "list", "show": "list", "keys": "list", "dump": "export", "load": "import", "read": "get", "cat": "get",
+    "write": "set", "put": "set", "monitor": "watch", "history": "log", "revert": "undo", "check": "doctor",
+    "man": "help",
+  ]
+
   /// Throws for a first word that is no command, with the one that may have been meant.
   static func checkCommand(_ word: String?) throws {
-    guard let word, !word.hasPrefix("-"), KeptCommand.command(word) == nil else { return }
-    let similar = Suggestion.closest(to: word, among: KeptCommand.commands.map { $0._commandName })
+    guard let word, !word.begins(with: "-"), KeptCommand.command(word) == nil else { return }
+    let similar =
+      synonyms[word].map { "; did you mean \"\($0)\"?" }
+      ?? Suggestion.closest(to: word, among: KeptCommand.commands.map { $0._commandName })
     throw ValidationError("\(Excerpt.of(word)) is no command\(similar); kept --help lists them")
   }
 
   private static func isNegativeNumber(_ word: String) -> Bool {
-    guard word.hasPrefix("-"), let next = word.dropFirst().unicodeScalars.first else { return false }
+    guard word.begins(with: "-"), let next = word.dropFirst().unicodeScalars.first else { return false }
     return "0"..."9" ~= next || next == "."
   }
 }
@@ -96,13 +116,13 @@ struct CommandOptions {
 
   /// `--limit=5` for `-n5`.
   func joined(_ word: String) -> String? {
-    guard word.count > 2, !word.hasPrefix("--"), let option = withValue[String(word.prefix(2))] else { return nil }
+    guard word.count > 2, !word.begins(with: "--"), let option = withValue[String(word.prefix(2))] else { return nil }
     return "\(option)=\(word.dropFirst(2))"
   }
 
   /// Throws for a word with one dash that is no option: `-hello` is not `-h`, and what follows.
   func check(_ word: String, of command: String) throws {
-    guard !word.hasPrefix("--") else { return }
+    guard !word.begins(with: "--") else { return }
     let letters = word.dropFirst().map { "-\($0)" }
     if letters.allSatisfy(flags.contains) || letters.first.map({ withValue[$0] != nil }) == true { return }
     throw ValidationError(
@@ -117,10 +137,17 @@ struct StoreOption: ParsableArguments {
     help: ArgumentHelp("The store, in place of the first word.", valueName: "location"))
   var store: String?
 
+  /// How many words name the store.
+  var count: Int { store == nil && Environment.shown("KEPT_STORE") == nil ? 1 : 0 }
+
   /// Splits the words into the store's location and the rest.
   func split(_ words: [String]) throws -> (location: String, rest: [String]) {
     if let store { return (store, words) }
     if let location = Environment.variable("KEPT_STORE") { return (location, words) }
+    // Without it, the first word would be the store.
+    if let location = Environment.shown("KEPT_STORE") {
+      throw ValidationError("KEPT_STORE, \(Excerpt.of(location)), is not UTF-8; name the store in UTF-8")
+    }
     guard let first = words.first else {
       throw ValidationError("name the store: an identifier such as com.example.player, or a path; see kept stores")
     }

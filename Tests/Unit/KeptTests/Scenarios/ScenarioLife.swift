@@ -1,4 +1,4 @@
-// Steps about backups, restores, salvages and migrations.
+// Steps about backups, restores, salvages, migrations and undoing.
 
 import Kept
 import Testing
@@ -23,6 +23,9 @@ extension ScenarioRunner {
       try onStore(&fields).acknowledgeSalvage()
       return .null
     case "schema_version": return .number(UInt64(try onStore(&fields).schemaVersion()))
+    case "undo":
+      let (store, revision) = (try onStore(&fields), try fields.take("revision").unsigned())
+      return .list(try store.undo(revision: revision).map { .text($0) })
     case "migrate": return try migrate(&fields)
     case "rename":
       let settings = try settings(fields.string("on", otherwise: "store"))

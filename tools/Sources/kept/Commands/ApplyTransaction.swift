@@ -11,8 +11,10 @@ struct ApplyTransaction: ParsableCommand {
 
         {"set": KEY, "value": VALUE}
         {"reset": KEY}
-        {"expect": KEY, "revision": N}     only if the key has this revision; 0: if it is absent
-        {"expect": KEY, "value": VALUE}    only if the key has this value
+        {"expect": KEY, "revision": N}    only if the key has this revision
+        {"expect": KEY, "value": VALUE}   only if the key has this value
+
+      The revision of a key that is absent is 0.
 
       CONDITION is KEY@REVISION or KEY=VALUE, with VALUE as `kept set` takes it.
       """)
@@ -27,7 +29,7 @@ struct ApplyTransaction: ParsableCommand {
     let (location, rest) = try store.split(words)
     _ = try rest.expect(0...0, "only the store; the operations come from standard input")
     let conditions = try expect.map(Condition.init)
-    let operations = try Self.operations(StandardInput.text(dropsLastLineBreak: true), location)
+    let operations = try Self.operations(StandardInput.text(dropsLastLineBreak: true).withoutMark, location)
     try Edit.commit(to: location, writing) { edit in
       for condition in conditions { try condition.check(in: edit) }
       for (number, operation) in operations {
@@ -42,10 +44,9 @@ struct ApplyTransaction: ParsableCommand {
     _ text: String, _ location: String
   ) throws(StoreError) -> [(line: Int, operation: Operation)] {
     var operations: [(line: Int, operation: Operation)] = []
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-      if line.allSatisfy(\.isWhitespace) { continue }
-      do throws(StoreError) { operations.append((index + 1, try Operation(String(line)))) } catch {
-        let shown = error.shown(in: String(line), hiding: StoreAccess.secrets(of: location))
+    for (index, line) in text.lines.enumerated() where !line.isBlank {
+      do throws(StoreError) { operations.append((index + 1, try Operation(line))) } catch {
+        let shown = error.shown(in: line, hiding: StoreAccess.secrets(of: location).map(\.text))
         throw StoreError(error.code, key: error.key, "line \(index + 1): \(shown.message)")
       }
     }
@@ -55,14 +56,14 @@ struct ApplyTransaction: ParsableCommand {
 
 /// A condition on the command line.
 private enum Condition {
-  case revision(String, Revision)
-  case value(String, String)
+  case revision(KeyName, Revision)
+  case value(KeyName, String)
 
   init(_ text: String) throws {
-    if let sign = text.firstIndex(of: "=") {
-      self = .value(String(text[..<sign]), String(text[text.index(after: sign)...]))
-    } else if let sign = text.lastIndex(of: "@"), let revision = Revision(text[text.index(after: sign)...]) {
-      self = .revision(String(text[..<sign]), revision)
+    if let (key, value) = text.halves(at: "=") {
+      self = .value(try KeyName(key), value)
+    } else if let (key, number) = text.halves(atLast: "@"), let revision = Revision(number) {
+      self = .revision(try KeyName(key), revision)
     } else {
       throw ValidationError("--expect takes KEY@REVISION or KEY=VALUE, and \(Excerpt.of(text)) is neither")
     }
@@ -78,10 +79,10 @@ private enum Condition {
 
 /// One line of a transaction.
 private enum Operation {
-  case set(String, Value)
-  case reset(String)
-  case expectRevision(String, Revision)
-  case expectValue(String, Value)
+  case set(KeyName, Value)
+  case reset(KeyName)
+  case expectRevision(KeyName, Revision)
+  case expectValue(KeyName, Value)
 
   init(_ line: String) throws(StoreError) {
     let value = try Value(json: line)
@@ -90,12 +91,13 @@ private enum Operation {
     }
     let names = members.map(\.key.text)
     switch (names, members["set"], members["reset"], members["expect"]) {
-    case (["set", "value"], .string(let key)?, _, _): self = .set(key, members["value"] ?? .null)
-    case (["reset"], _, .string(let key)?, _): self = .reset(key)
-    case (["expect", "value"], _, _, .string(let key)?): self = .expectValue(key, members["value"] ?? .null)
+    case (["set", "value"], .string(let key)?, _, _): self = .set(try KeyName(key), members["value"] ?? .null)
+    case (["reset"], _, .string(let key)?, _): self = .reset(try KeyName(key))
+    case (["expect", "value"], _, _, .string(let key)?):
+      self = .expectValue(try KeyName(key), members["value"] ?? .null)
     case (["expect", "revision"], _, _, .string(let key)?):
       guard let revision = members["revision"]?.asUInt64 else { fallthrough }
-      self = .expectRevision(key, revision)
+      self = .expectRevision(try KeyName(key), revision)
     default:
       throw .refused(
         nil,

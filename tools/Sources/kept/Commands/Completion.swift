@@ -38,7 +38,7 @@ struct Complete: ParsableCommand {
     guard let candidates = CommandLineInProgress(Array(words.dropFirst().dropLast())).candidates(typed) else {
       throw ExitStatus.absent
     }
-    for candidate in candidates where candidate.hasPrefix(typed) && Shown.line(candidate) == candidate {
+    for candidate in candidates where candidate.begins(with: typed) && Shown.line(candidate) == candidate {
       Output.standard.write(line: candidate)
     }
   }
@@ -54,6 +54,8 @@ private struct CommandLineInProgress {
   private var pending: String?
   /// Whether what follows are words, because `--` was given.
   private var isTerminated = false
+  /// Whether what follows are the arguments of a program.
+  private var isExplained = false
 
   init(_ given: [String]) {
     command = given.first.flatMap(KeptCommand.command)
@@ -62,13 +64,14 @@ private struct CommandLineInProgress {
       if let option = pending {
         if option == "--store" { store = word }
         pending = nil
-      } else if isTerminated {
+      } else if isTerminated, word != "--" || isExplained {
         words.append(word)
       } else if word == "--" {
         isTerminated = true
-      } else if word.hasPrefix("--store=") {
-        store = String(word.dropFirst("--store=".count))
-      } else if word.hasPrefix("-"), word != "-" {
+        isExplained = words.count + (store == nil ? 0 : 1) > 1
+      } else if word.begins(with: "--store=") {
+        store = word.halves(at: "=")?.after
+      } else if word.begins(with: "-"), word != "-" {
         pending = options.takingValue(word)
       } else {
         words.append(word)
@@ -80,10 +83,9 @@ private struct CommandLineInProgress {
   func candidates(_ typed: String) -> [String]? {
     guard let name = command?._commandName else { return KeptCommand.commands.map { $0._commandName } }
     if let pending { return values(of: pending, typed) }
-    if typed.hasPrefix("-"), !isTerminated { return options.names }
+    if typed.begins(with: "-"), !isTerminated { return options.names }
     switch name {
-    // What follows are the arguments of a program.
-    case "explain" where isTerminated: return []
+    case "explain" where isExplained: return []
     case "lint": return nil
     case "stores": return []
     case "completion": return ["bash", "zsh", "fish"]
@@ -120,23 +122,23 @@ private struct CommandLineInProgress {
   }
 
   private func stores(_ typed: String) -> [String]? {
-    typed.contains("/") ? nil : ((try? StoreFacts.identifiers()) ?? []).map(\.name)
+    typed.has("/") ? nil : ((try? StoreFacts.identifiers()) ?? []).map(\.name)
   }
 
   private func keys(of location: String, _ prefix: String) -> [String] {
     guard let settings = try? StoreAccess.open(location) else { return [] }
-    let stored = (try? settings.keys(prefix: prefix)) ?? []
-    let declared = (try? settings.declarations(prefix: prefix).declarations.map(\.key.text)) ?? []
+    let stored = (try? settings.listedKeys(prefix: ExactString(prefix))) ?? []
+    let declared = (try? settings.declarations(prefix: prefix).declarations.map(\.key)) ?? []
     // A key that begins with a dash would be taken for an option.
-    return Set(stored + declared).filter { isTerminated || !$0.hasPrefix("-") }.sorted()
+    let keys = Set(stored + declared).sorted()
+    return keys.map(\.text).filter { isTerminated || !$0.begins(with: "-") }
   }
 
   /// A key, then a value, or `KEY=VALUE` as often as wanted.
   private func assignment(_ words: [String], _ location: String, _ typed: String) -> [String] {
-    if words.count == 1, !words[0].contains("=") { return choices(for: words[0], location) }
-    guard words.allSatisfy({ $0.contains("=") }) else { return [] }
-    guard let sign = typed.firstIndex(of: "=") else { return keys(of: location, typed) }
-    let key = String(typed[..<sign])
+    if words.count == 1, !words[0].has("=") { return choices(for: words[0], location) }
+    guard words.allSatisfy({ $0.has("=") }) else { return [] }
+    guard let key = typed.halves(at: "=")?.before else { return keys(of: location, typed) }
     return choices(for: key, location).map { "\(key)=\($0)" }
   }
 
@@ -158,7 +160,7 @@ enum CompletionScript {
       #"""
       # bash breaks words at : and = too, and leaves their quotes and backslashes in them.
       _kept() {
-        local IFS=$'\n' line=${COMP_LINE:0:COMP_POINT} words=() start part word found i
+        local IFS=$'\n' line=${COMP_LINE:0:COMP_POINT} words=() start part word found i quote="'" quoted="'\''"
         for ((i = 0; i <= COMP_CWORD; i++)); do
           if ((i == 0)) || [[ $line == [[:space:]]* ]]; then words+=(""); fi
           line=${line#"${line%%[![:space:]]*}"}
@@ -170,7 +172,10 @@ enum CompletionScript {
         local typed=${words[-1]}
         for i in "${!words[@]}"; do
           case ${words[i]} in
-            [\"\']*) word=${words[i]:1} word=${word%[\"\']} ;;
+            \'*) word=${words[i]:1}
+              [[ $word == *"$quoted" ]] || word=${word%"$quote"}
+              word=${word//"$quoted"/"$quote"} ;;
+            \"*) word=${words[i]:1}; read word <<<"${word%\"}" ;;
             *) read word <<<"${words[i]}" ;;
           esac
           words[i]=$word
@@ -179,10 +184,18 @@ enum CompletionScript {
         found=$(kept complete "${words[@]}" 2>/dev/null) || { compopt -o default; return; }
         [[ -n $found ]] || return
         mapfile -t COMPREPLY <<<"$found"
-        [[ $typed != [\"\']* ]] || return
         for i in "${!COMPREPLY[@]}"; do
-          printf -v word %q "${COMPREPLY[i]}"
-          COMPREPLY[i]=${word#"$start"}
+          word=${COMPREPLY[i]}
+          case $typed in
+            # Readline knows neither a quote in such a word nor where it began.
+            \'*"$quoted"*) COMPREPLY=(); return ;;
+            \'*) word=${word//"$quote"/"$quoted"} ;;
+            \"*) word=${word//\\/\\\\} word=${word//\"/\\\"} word=${word//\$/\\\$} word=${word//\`/\\\`} ;;
+            *) printf -v word %q "$word"; word=${word#"$start"} ;;
+          esac
+          # Readline writes the closing quote, but not behind another one.
+          [[ $typed != [\"\']* || $word != *"${typed:0:1}" ]] || word+=${typed:0:1}
+          COMPREPLY[i]=$word
         done
       }
       complete -F _kept kept

@@ -22,6 +22,7 @@ struct Backup: ParsableCommand {
       return try changing.report("\(Shown.line(path)) would have the store at revision \(settings.currentRevision())")
     }
     let revision = try settings.backup(to: path, replacing: replace)
+    Output.standard.isDone = true
     changing.report("\(Shown.line(path)) has the store at revision \(revision)")
   }
 }
@@ -54,9 +55,10 @@ struct Restore: ParsableCommand {
         throw StoreError(.unavailable, "nothing is marked as good: \(path) does not exist; see kept mark")
       }
     }
-    let settings = try StoreAccess.openToWrite(location, changing)
+    let settings = try StoreAccess.openToWrite(location, changing) { _ in _ = try Contents.ofBackup(path) }
     if changing.dryRun { return try Contents.ofBackup(path).printDifferences(since: Contents(settings), changing) }
     let restored = try settings.restore(from: path)
+    Output.standard.isDone = true
     changing.report("the store has the contents of \(Shown.line(path)), at revision \(restored.revision)")
     if let quarantine = restored.quarantine { changing.report("what it had before is in \(Shown.line(quarantine))") }
   }
@@ -116,7 +118,7 @@ struct Diff: ParsableCommand {
     }
     let found = a.differences(from: b, reveal: reveal)
     for key in a.unknown.union(b.unknown).sorted() where !quiet {
-      Failure.print("\"\(Shown.line(key))\": is left out, because the history has not kept its value")
+      Failure.print("\"\(Shown.line(key.text))\": is left out, because the history has not kept its value")
     }
     for difference in found where !quiet {
       json ? Output.standard.write(json: difference.json.json) : Output.standard.write(line: difference.line)
@@ -141,10 +143,10 @@ struct Diff: ParsableCommand {
 
 /// The stored values of a store, a backup or an export.
 struct Contents {
-  private var values: [String: Entry]
-  private var declarations: [String: String]
+  private var values: [KeyName: Entry]
+  private var declarations: [KeyName: String]
   /// Keys whose value is not known.
-  private(set) var unknown: Set<String> = []
+  private(set) var unknown: Set<KeyName> = []
   /// Whether the declarations are known: an export may have none.
   private var hasDeclarations = true
 
@@ -181,23 +183,23 @@ struct Contents {
   static let empty = Contents()
 
   init(_ snapshot: Snapshot) throws(StoreError) {
-    var values: [String: Entry] = [:]
-    for key in try snapshot.storedKeys(prefix: "") { values[key.text] = try snapshot.entry(for: key) }
+    var values: [KeyName: Entry] = [:]
+    for key in try snapshot.storedKeys(prefix: "") { values[key] = try snapshot.entry(for: key) }
     self.values = values
     let declared = try snapshot.declarations().declarations
-    declarations = Dictionary(declared.map { ($0.key.text, $0.declaration.shownJSON()) }) { first, _ in first }
+    declarations = Dictionary(declared.map { ($0.key, $0.declaration.shownJSON()) }) { first, _ in first }
   }
 
   /// The value of a key.
-  subscript(key: String) -> Value? { values[key]?.value }
+  subscript(key: KeyName) -> Value? { values[key]?.value }
 
-  mutating func put(_ value: Value?, _ key: String) {
+  mutating func put(_ value: Value?, _ key: KeyName) {
     unknown.remove(key)
     values[key] = value.map { Entry(value: $0, revision: 0, declaration: values[key]?.declaration) }
   }
 
   /// Notes that the value of a key is not known.
-  mutating func forget(_ key: String) { unknown.insert(key) }
+  mutating func forget(_ key: KeyName) { unknown.insert(key) }
 
   /// Prints what changes on the way from other contents to these, in values and declarations.
   func printDifferences(since old: Contents, _ changing: ChangeOptions) {
@@ -208,7 +210,7 @@ struct Contents {
   }
 
   /// The declarations of both; nil if those of one are not known, and the other has some.
-  func comparableDeclarations(with others: Contents) -> (old: [String: String], new: [String: String])? {
+  func comparableDeclarations(with others: Contents) -> (old: [KeyName: String], new: [KeyName: String])? {
     if hasDeclarations, others.hasDeclarations { return (declarations, others.declarations) }
     return declarations.isEmpty && others.declarations.isEmpty ? ([:], [:]) : nil
   }
@@ -216,26 +218,25 @@ struct Contents {
   /// What changes on the way from these contents to others, in the order of the keys.
   func differences(from others: Contents, reveal: Bool = false) -> [Difference] {
     let keys = Set(values.keys).union(others.values.keys)
-    return keys.subtracting(unknown).subtracting(others.unknown).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-      .compactMap { key in
-        let (a, b) = (values[key], others.values[key])
-        guard a?.value != b?.value else { return nil }
-        let isSecret = [a, b].contains { $0?.declaration?.isSecret == true }
-        return Difference(key: key, old: a?.value, new: b?.value, isSecret: isSecret && !reveal)
-      }
+    return keys.subtracting(unknown).subtracting(others.unknown).sorted().compactMap { key in
+      let (a, b) = (values[key], others.values[key])
+      guard a?.value != b?.value else { return nil }
+      let isSecret = [a, b].contains { $0?.declaration?.isSecret == true }
+      return Difference(key: key, old: a?.value, new: b?.value, isSecret: isSecret && !reveal)
+    }
   }
 }
 
 /// A key whose declaration differs.
 struct DeclarationDifference {
-  let key: String
+  let key: KeyName
   let old: String?
   let new: String?
 
   /// What changes on the way from old declarations to new ones, by key, in the order of the keys.
-  static func all(from old: [String: String], to new: [String: String]) -> [DeclarationDifference] {
-    Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }
-      .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  static func all(from old: [KeyName: String], to new: [KeyName: String]) -> [DeclarationDifference] {
+    Set(old.keys).union(new.keys).filter { old[$0].map { ExactString($0) } != new[$0].map { ExactString($0) } }
+      .sorted()
       .map { DeclarationDifference(key: $0, old: old[$0], new: new[$0]) }
   }
 
@@ -250,7 +251,7 @@ struct DeclarationDifference {
 
   var json: String {
     let members =
-      [("key", Value.string(key).json)]
+      [("key", Value.string(key.text).json)]
       + [("newDeclaration", new), ("oldDeclaration", old)]
       .compactMap { name, text in text.map { (name, $0) } }
     return "{\(members.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ","))}"

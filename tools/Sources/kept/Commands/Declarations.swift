@@ -82,8 +82,8 @@ struct Declare: ParsableCommand {
   func run() throws {
     let (location, rest) = try store.split(words)
     let list = try DeclarationFile.list(rest.expect(1...1, "one file")[0])
-    let settings = try StoreAccess.openToWrite(location, changing)
-    try Declaring.commit(of: list.declarations.map(\.key.text), on: settings, changing) { transaction in
+    let settings = try StoreAccess.openToWrite(location, changing) { try $0.transaction { _ = try $0.declare(list) } }
+    try Declaring.commit(of: list.declarations.map(\.key), on: settings, changing) { transaction in
       for misfit in try transaction.declare(list) { changing.warn(misfit.description) }
     }
   }
@@ -101,13 +101,13 @@ struct Undeclare: ParsableCommand {
 
   func run() throws {
     let (location, rest) = try store.split(words)
-    let keys = try rest.expect(1...10_000, "one key or more")
+    let keys = try rest.expect(1...10_000, "one key or more").map { try KeyName($0) }
     let settings = try StoreAccess.open(location, toChange: changing)
-    for key in keys where try settings.declaration(forKey: key) == nil {
-      throw StoreError(.absent, key: key, "is not declared\(try Suggestion.similar(to: key, in: settings))")
+    for key in keys where try settings.declaration(forKey: key.text) == nil {
+      throw StoreError(.absent, key: key.text, "is not declared\(try Suggestion.similar(to: key, in: settings))")
     }
     try Declaring.commit(of: keys, on: settings, changing) { transaction in
-      for key in keys { try transaction.undeclare(key) }
+      for key in keys { try transaction.undeclare(key.text) }
     }
   }
 }
@@ -118,7 +118,7 @@ private enum Declaring {
 
   /// Commits it; a dry run prints it and commits nothing.
   static func commit(
-    of keys: [String], on settings: Store, _ changing: ChangeOptions, _ body: (Transaction) throws -> Void
+    of keys: [KeyName], on settings: Store, _ changing: ChangeOptions, _ body: (Transaction) throws -> Void
   ) throws {
     do {
       try settings.transaction { transaction in
@@ -133,10 +133,11 @@ private enum Declaring {
     } catch is DryRun {}
   }
 
-  private static func declarations(of keys: [String], _ transaction: Transaction) throws(StoreError) -> [String: String]
-  {
-    var texts: [String: String] = [:]
-    for key in keys { texts[key] = try transaction.declaration(forKey: key)?.shownJSON() }
+  private static func declarations(
+    of keys: [KeyName], _ transaction: Transaction
+  ) throws(StoreError) -> [KeyName: String] {
+    var texts: [KeyName: String] = [:]
+    for key in keys { texts[key] = try transaction.declaration(forKey: key.text)?.shownJSON() }
     return texts
   }
 }
@@ -162,7 +163,7 @@ struct Lint: ParsableCommand {
 
 enum DeclarationFile {
   static func list(_ path: String) throws(StoreError) -> DeclarationList {
-    let text = try path == "-" ? StandardInput.text(dropsLastLineBreak: false) : File.text(of: path)
+    let text = try (path == "-" ? StandardInput.text(dropsLastLineBreak: false) : File.text(of: path)).withoutMark
     do throws(StoreError) { return try DeclarationList(json: text) } catch {
       // A word that Kept does not know is the file's fault, and no failure of the store.
       let code = error.code == .unsupported ? .invalid : error.code

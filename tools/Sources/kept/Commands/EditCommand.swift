@@ -10,7 +10,8 @@ struct EditCommand: ParsableCommand {
     discussion: """
       The editor is $VISUAL, or $EDITOR, or vi. Lines that begin with // say how a key is declared, and are ignored. \
       A key that is removed from the text is reset. Secrets are in it only with --reveal. Wrong text goes back to the \
-      editor; if you give up, it is kept. Nothing is committed if another program has changed one of the same keys.
+      editor; if you give up, a changed text is kept, and its file is named. Nothing is committed if another program \
+      has changed one of the same keys.
       """)
 
   @OptionGroup var store: StoreOption
@@ -26,12 +27,16 @@ struct EditCommand: ParsableCommand {
     let prefix = try rest.expect(0...1, "at most one prefix").first ?? ""
     let settings = try StoreAccess.open(location, writing.layers.choice, toChange: writing.changing)
     let document = try EditedDocument(settings, prefix: prefix, reveal: reveal)
-    let file = try EditedFile(document.text)
+    let file = try EditedFile(document.text, hasSecrets: document.showsSecrets)
+    Output.standard.atFailure = { giveUp(file) }
+    try file.whileOpen { try edit(file, document, settings, at: location) }
+  }
+
+  private func edit(_ file: EditedFile, _ document: EditedDocument, _ settings: Store, at location: String) throws {
     while true {
       try file.edit()
       do {
-        let wanted = try document.read(file.text())
-        let changes = document.changes(to: wanted)
+        let changes = document.changes(to: try document.read(file.text()))
         guard !changes.isEmpty else {
           file.remove()
           return writing.changing.warn("nothing was changed")
@@ -69,15 +74,14 @@ struct EditCommand: ParsableCommand {
     }
   }
 
-  /// The text is not lost.
-  private func giveUp(_ file: EditedFile) {
-    Failure.print("nothing was committed; your text is in \(file.path)")
-  }
+  /// What was typed is not lost.
+  private func giveUp(_ file: EditedFile) { Failure.print("nothing was committed\(file.left())") }
 }
 
 /// The settings as a text for an editor.
 private struct EditedDocument {
   private let rows: [ListedKey]
+  private let known: [KeyName: ListedKey]
   private let reveal: Bool
 
   init(_ settings: Store, prefix: String, reveal: Bool) throws(StoreError) {
@@ -85,20 +89,24 @@ private struct EditedDocument {
     // Only what is stored can be edited: a layer's value would become the user's.
     rows = try ListedKey.all(in: settings, prefix: prefix, withDefaults: true).map { row throws(StoreError) in
       var row = row
-      row.value = try settings.entry(for: KeyName(row.key))?.value
+      row.value = try settings.entry(for: row.key)?.value
       return row
     }
+    known = Dictionary(rows.map { ($0.key, $0) }) { first, _ in first }
   }
 
   /// The keys whose values are not shown.
-  private var secrets: [String] { rows.filter { $0.isHidden(reveal) }.map(\.key) }
+  private var secrets: [String] { rows.filter { $0.isHidden(reveal) }.map(\.key.text) }
+
+  /// Whether the text has a secret in it.
+  var showsSecrets: Bool { rows.contains { reveal && $0.isHidden(false) } }
 
   var text: String {
     var lines = ["// kept edit: lines that begin with // are ignored; a key that is removed is reset", "{"]
     for row in rows {
       if let summary = row.summary { lines.append("  // \(Shown.line(summary))") }
       if let declaration = row.declaration { lines.append("  // \(Shown.line(declaration.shownJSON(reveal)))") }
-      let key = Value.string(row.key).json
+      let key = Value.string(row.key.text).json
       if row.isHidden(reveal) {
         lines.append("  // \(key) is a secret, and is not shown; see --reveal")
       } else if let value = row.value {
@@ -110,79 +118,76 @@ private struct EditedDocument {
     return (lines + ["}", ""]).joined(separator: "\n")
   }
 
-  /// Reads an edited text; the last member may end with a comma, and errors name the line.
-  func read(_ text: String) throws(StoreError) -> ValueDictionary {
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-      line.drop(while: \.isWhitespace).hasPrefix("//") ? "" : String(line)
-    }
-    var json = lines.joined(separator: "\n")
-    if let end = json.lastIndex(of: "}"), let last = json[..<end].lastIndex(where: { !$0.isWhitespace }),
-      json[last] == ","
-    {
-      json.replaceSubrange(last...last, with: " ")
-    }
-    guard case .dictionary(let members) = try ValueText.json(json, key: nil, hiding: secrets) else {
+  /// Reads an edited text; errors name the line.
+  func read(_ text: String) throws(StoreError) -> [KeyName: Value] {
+    let json = EditedText.json(of: text)
+    guard EditedText.isObject(json) else {
+      _ = try ValueText.json(json, key: nil, hiding: secrets)
       throw .refused(nil, "the text must be one JSON object")
     }
-    return members
+    // An export takes every key, and its limits are those of each value, not of the text.
+    let (start, end) = ("{\"kept\":1,\"values\":", "}")
+    let copy = try Store.open("memory:")
+    do throws(StoreError) { try copy.import(start + json + end) } catch {
+      let offset = error.offset.map { max(0, $0 - start.utf8.count) }
+      throw StoreError(error.code, key: error.key, offset: offset, error.message).shown(in: json, hiding: secrets)
+    }
+    let snapshot = try copy.snapshot()
+    var values: [KeyName: Value] = [:]
+    for key in try snapshot.storedKeys(prefix: "") { values[key] = try snapshot.entry(for: key)?.value }
+    return values
   }
 
-  func changes(to wanted: ValueDictionary) -> [Difference] {
-    let known = Dictionary(rows.map { ($0.key, $0) }) { first, _ in first }
+  func changes(to wanted: [KeyName: Value]) -> [Difference] {
     var changes: [Difference] = []
-    for member in wanted {
-      let row = known[member.key.text]
-      guard row?.value != member.value else { continue }
-      changes.append(
-        Difference(key: member.key.text, old: row?.value, new: member.value, isSecret: row?.isHidden(reveal) == true))
+    for (key, value) in wanted {
+      let row = known[key]
+      guard row?.value != value else { continue }
+      changes.append(Difference(key: key, old: row?.value, new: value, isSecret: row?.isHidden(reveal) == true))
     }
     // A secret that was not in the text cannot have been removed from it.
-    for (key, row) in known where wanted[ExactString(key)] == nil && !row.isHidden(reveal) {
-      if let old = row.value { changes.append(Difference(key: key, old: old, new: nil, isSecret: false)) }
+    for row in rows where wanted[row.key] == nil && !row.isHidden(reveal) {
+      if let old = row.value { changes.append(Difference(key: row.key, old: old, new: nil, isSecret: false)) }
     }
-    return changes.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    return changes.sorted { $0.key < $1.key }
   }
 
   /// The revision of a stored value when the text was made; 0 if there was none.
-  func revision(of key: String) -> Revision { rows.first { $0.key == key }?.revision ?? 0 }
+  func revision(of key: KeyName) -> Revision { known[key]?.revision ?? 0 }
 }
 
-/// The file that the editor changes, readable for its owner alone.
-private struct EditedFile {
-  let path: String
+/// JSON with comments, as an editor has left it.
+private enum EditedText {
+  private static let (lineFeed, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
 
-  init(_ text: String) throws(StoreError) {
-    let folder =
-      Environment.variable("XDG_RUNTIME_DIR") ?? Environment.variable("TMPDIR") ?? "/tmp"
-    var template = Array("\(folder)/kept-XXXXXX.json".utf8CString)
-    let descriptor = mkstemps(&template, 5)
-    guard descriptor >= 0 else {
-      throw StoreError(.unavailable, "\(folder) takes no file: \(String(cString: strerror(errno)))")
+  /// The text with spaces in place of comments, the comma after the last member, and a byte order mark.
+  ///
+  /// Every other byte stays at its place, which errors name.
+  static func json(of text: String) -> String {
+    var bytes = Array(text.utf8)
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { blank(0..<3, &bytes) }
+    // No JSON string has a line break in it.
+    for line in bytes.indices.split(whereSeparator: { bytes[$0] == lineFeed || bytes[$0] == carriageReturn })
+    where bytes[line].drop(while: isSpace).starts(with: "//".utf8) {
+      blank(line, &bytes)
     }
-    path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
-    defer { close(descriptor) }
-    try File.write(text, to: descriptor, path)
+    if let end = bytes.lastIndex(of: UInt8(ascii: "}")),
+      let last = bytes[..<end].lastIndex(where: { !isSpace($0) }), bytes[last] == UInt8(ascii: ",")
+    {
+      blank(last..<last + 1, &bytes)
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
-  func edit() throws(StoreError) {
-    let editor = Environment.variable("VISUAL") ?? Environment.variable("EDITOR") ?? "vi"
-    // The terminal sends Ctrl-C to this program as well; the editor decides what it means.
-    let status = Signals.ignoring([SIGINT, SIGQUIT]) {
-      Shell.run("\(editor) \"$KEPT_EDITED\"", [("KEPT_EDITED", path)])
-    }
-    guard status == 0 else {
-      throw StoreError(.failed, "the editor \(editor) has failed; your text is in \(path)")
-    }
+  static func isObject(_ json: String) -> Bool { json.utf8.drop(while: isSpace).first == UInt8(ascii: "{") }
+
+  private static func blank(_ part: Range<Int>, _ bytes: inout [UInt8]) {
+    for index in part { bytes[index] = UInt8(ascii: " ") }
   }
 
-  func text() throws(StoreError) -> String {
-    guard let text = String(validating: try File.bytes(of: path), as: UTF8.self) else {
-      throw .refused(nil, "the text is not UTF-8; save it as UTF-8")
-    }
-    return text
+  private static func isSpace(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == lineFeed || byte == carriageReturn
   }
-
-  func remove() { unlink(path) }
 }
 
 /// A question on the terminal.
@@ -198,6 +203,6 @@ private enum Question {
       Output.standard.flush()
       return isReadable(0) ? StandardInput.line() : nil
     }
-    return ["y", "yes"].contains(answer?.filter { !$0.isWhitespace }.lowercased())
+    return ["y", "yes"].contains(answer?.lines[0].lowercased())
   }
 }

@@ -5,11 +5,14 @@ struct Explain: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
     abstract: "Shows what each layer has for a key, which one wins, and why.",
-    usage: "kept explain STORE KEY [--env-prefix PREFIX] [-- ARGUMENTS OF THE PROGRAM]",
+    usage: """
+      kept explain STORE KEY [--env-prefix PREFIX] [-- ARGUMENTS]
+      kept explain STORE [--env-prefix PREFIX] -- KEY [-- ARGUMENTS]
+      """,
     discussion: """
-      Give the environment prefix and the arguments with which the program is started, and it shows what the program \
+      Give the environment prefix and the ARGUMENTS with which the program is started, and it shows what the program \
       reads. The administrator's files are included for a store that is named by its identifier; with one of them, the \
-      store need not exist yet.
+      store need not exist yet. Write a key that begins with a dash after --.
       """)
 
   @OptionGroup var store: StoreOption
@@ -21,24 +24,35 @@ struct Explain: ParsableCommand {
   @Argument(help: .hidden) var words: [String] = []
 
   func run() throws {
-    let arguments = Words.afterTerminator
-    let (location, rest) = try store.split(Array(words.dropLast(arguments.count)))
-    let key = try rest.expect(1...1, "one key")[0]
+    let (words, arguments) = try wordsAndArguments()
+    let (location, rest) = try store.split(words)
+    let key = try KeyName(rest.expect(1...1, "one key")[0])
     let settings = try StoreAccess.openToExplain(
       location, layers.choice, arguments: arguments.isEmpty ? nil : arguments)
-    let found = try settings.explain(key)
+    let found = try settings.explain(key.text)
     if json {
       Output.standard.write(json: try text(of: found))
     } else {
-      let change = try? settings.history(of: key).changes.first { $0.revision == found.revision }
-      print(found, as: try settings.declaration(forKey: key)?.type, change)
+      let change = try? settings.history(of: key.text).changes.first { $0.revision == found.revision }
+      print(found, as: try settings.declaration(forKey: key.text)?.type, change)
     }
     if found.value == nil {
       if let similar = try Suggestion.unknown(key, in: settings), !similar.isEmpty {
-        Failure.print("\(Excerpt.of(key)): has no value, and is not declared\(similar)")
+        Failure.print("\(Excerpt.of(key.text)): has no value, and is not declared\(similar)")
       }
       throw ExitStatus.absent
     }
+  }
+
+  /// The words that name the store and the key, and the arguments of the program.
+  private func wordsAndArguments() throws -> (words: [String], arguments: [String]) {
+    let after = Words.afterTerminator
+    let before = Array(words.dropLast(after.count))
+    let missing = max(0, store.count + 1 - before.count)
+    guard missing > 0, !after.isEmpty else { return (before, after) }
+    let arguments = after.dropFirst(missing)
+    guard arguments.first ?? "--" == "--" else { return (before + after, []) }
+    return (before + after.prefix(missing), Array(arguments.dropFirst()))
   }
 
   private func print(_ found: Explanation, as type: DeclaredType?, _ change: PastChange?) {

@@ -44,7 +44,7 @@ struct Get: ParsableCommand {
   func run() throws {
     let (location, rest) = try store.split(words)
     let keys = try rest.expect(1...(raw ? 1 : 1000), raw ? "one key" : "one key or more")
-    var request = GetRequest(location: location, keys: keys)
+    var request = try GetRequest(location: location, keys: keys)
     (request.type, request.fallback, request.raw) = (type, fallback, raw)
     (request.json, request.quiet, request.reveal) = (json, quiet, reveal)
     if let moment {
@@ -60,23 +60,25 @@ struct Get: ParsableCommand {
 /// What is to be read, and how it is printed.
 struct GetRequest {
   let location: String
-  let keys: [String]
+  let keys: [KeyName]
   var type: DeclaredType?
   var fallback: String?
   var (raw, json, quiet, reveal) = (false, false, false, false)
   /// The contents at the moment that was asked for; nil for the present.
   var past: Contents?
 
-  init(location: String, keys: [String]) { (self.location, self.keys) = (location, keys) }
+  init(location: String, keys: [String]) throws {
+    (self.location, self.keys) = (location, try keys.map { try KeyName($0) })
+  }
 
   /// Plain `kept get STORE KEY`, which scripts repeat; nil for anything else.
   ///
   /// It does without ArgumentParser, which takes three quarters of the time of such a command.
-  init?(plain arguments: [String]) {
-    guard arguments.count == 3, arguments[0] == "get", !arguments.contains(where: { $0.hasPrefix("-") }),
-      Environment.variable("KEPT_STORE") == nil
+  init?(plain arguments: [String]) throws {
+    guard arguments.count == 3, arguments[0] == "get", !arguments.contains(where: { $0.begins(with: "-") }),
+      Environment.shown("KEPT_STORE") == nil
     else { return nil }
-    self.init(location: arguments[1], keys: [arguments[2]])
+    try self.init(location: arguments[1], keys: [arguments[2]])
   }
 
   func run(_ layers: LayerChoice) throws {
@@ -84,31 +86,31 @@ struct GetRequest {
     for key in keys { try print(key, settings) }
   }
 
-  private func value(of key: String, _ settings: Store) throws(StoreError) -> Value? {
-    guard let past else { return try settings.value(forKey: key) }
+  private func value(of key: KeyName, _ settings: Store) throws(StoreError) -> Value? {
+    guard let past else { return try settings.value(forKey: key.text) }
     guard !past.unknown.contains(key) else {
       throw StoreError(
-        .invalid, key: key, "had a value then that the history has not kept: it is secret, too large, or too old")
+        .invalid, key: key.text, "had a value then that the history has not kept: it is secret, too large, or too old")
     }
     return past[key]
   }
 
-  private func print(_ key: String, _ settings: Store) throws {
-    let declaration = try settings.declaration(forKey: key)
+  private func print(_ key: KeyName, _ settings: Store) throws {
+    let declaration = try settings.declaration(forKey: key.text)
     guard let value = try value(of: key, settings) else {
       if let fallback {
         Output.standard.write(raw ? fallback : fallback + "\n")
         return
       }
       if quiet { throw ExitStatus.absent }
-      throw StoreError(.absent, key: key, try Suggestion.absent(key, in: settings))
+      throw StoreError(.absent, key: key.text, try Suggestion.absent(key, in: settings))
     }
     if let type, value.asType(type) == nil {
-      throw StoreError(.wrongType, key: key, "holds \(Names.kind(value.kind)), and \(type) was asked for")
+      throw StoreError(.wrongType, key: key.text, "holds \(Names.kind(value.kind)), and \(type) was asked for")
     }
     if quiet { return }
     guard declaration?.isSecret != true || reveal else {
-      throw StoreError(.locked, key: key, "is a secret, which is not shown; add --reveal to print it")
+      throw StoreError(.locked, key: key.text, "is a secret, which is not shown; add --reveal to print it")
     }
     if raw { return Output.standard.write(bytes: ValueText.raw(value)) }
     Output.standard.write(line: json ? Shown.json(value) : ValueText.text(of: value, as: declaration?.type))

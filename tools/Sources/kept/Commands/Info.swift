@@ -80,9 +80,8 @@ struct StoreFacts {
 
   /// The stores in the user's folder, each with its identifier.
   static func identifiers() throws(StoreError) -> [(name: String, folder: String)] {
-    guard let example = try Store.folder(of: "a"), let end = example.lastIndex(of: "/") else { return [] }
-    let folder = String(example[..<end])
-    return File.names(in: folder).filter { $0.hasSuffix(".kept") }.map { name in
+    guard let example = try Store.folder(of: "a"), let folder = example.halves(atLast: "/")?.before else { return [] }
+    return File.names(in: folder).filter { $0.ends(with: ".kept") }.map { name in
       (String(name.dropLast(5)), "\(folder)/\(name)")
     }
   }
@@ -122,11 +121,11 @@ struct OpenProcess {
     let prefix = String(cString: resolved) + "/"
     return File.names(in: "/proc").compactMap(Int.init).filter { $0 != Int(getpid()) }.sorted().compactMap { pid in
       let files = "/proc/\(pid)/fd"
-      guard File.names(in: files).contains(where: { target(of: "\(files)/\($0)")?.hasPrefix(prefix) == true }) else {
+      guard File.names(in: files).contains(where: { target(of: "\(files)/\($0)")?.begins(with: prefix) == true }) else {
         return nil
       }
       let name = (try? File.bytes(of: "/proc/\(pid)/comm")).map { String(decoding: $0, as: UTF8.self) } ?? "?"
-      return OpenProcess(pid: pid, name: name.filter { !$0.isNewline })
+      return OpenProcess(pid: pid, name: name.lines[0])
     }
   }
 

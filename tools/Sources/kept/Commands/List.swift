@@ -49,7 +49,7 @@ struct List: ParsableCommand {
       shrinking: [(6, 12), (5, 0), (4, 0), (6, 0), (2, 12), (1, 0), (0, 12)])
     for row in rows {
       table.add([
-        row.key, row.type, Shown.cut(Shown.line(row.shownValue(reveal)), to: 40), row.layer?.description ?? "",
+        row.key.text, row.type, Shown.cut(Shown.line(row.shownValue(reveal)), to: 40), row.layer?.description ?? "",
         row.changed.map { String("\($0.time)".prefix(16)) } ?? "", Shown.line(row.changed?.tag ?? ""),
         row.summary ?? "",
       ])
@@ -58,14 +58,14 @@ struct List: ParsableCommand {
   }
 
   private func printFields(_ rows: [ListedKey]) {
-    for row in rows { Output.standard.write("\(row.key)\0\(row.field(reveal))\0") }
+    for row in rows { Output.standard.write("\(row.key.text)\0\(row.field(reveal))\0") }
   }
 
   private func printJSON(_ rows: [ListedKey]) {
     Output.standard.write("{")
     for (index, row) in rows.enumerated() {
       Output.standard.write(
-        "\(index > 0 ? ",\n" : "\n")  \(Shown.json(.string(row.key))): \(Shown.json(row.json(reveal)))")
+        "\(index > 0 ? ",\n" : "\n")  \(Shown.json(.string(row.key.text))): \(Shown.json(row.json(reveal)))")
     }
     Output.standard.write(rows.isEmpty ? "}\n" : "\n}\n")
   }
@@ -73,7 +73,7 @@ struct List: ParsableCommand {
 
 /// A key as a list shows it.
 struct ListedKey {
-  let key: String
+  let key: KeyName
   var value: Value?
   let layer: Layer?
   let revision: Revision?
@@ -93,17 +93,16 @@ struct ListedKey {
 
   static func all(in settings: Store, prefix: String, withDefaults: Bool) throws(StoreError) -> [ListedKey] {
     let snapshot = try settings.snapshot(prefix: prefix)
-    var keys = try snapshot.keys(prefix: prefix)
+    var keys = try snapshot.listedKeys(prefix: ExactString(prefix))
     if withDefaults {
       let known = Set(keys)
-      keys += try snapshot.declarations(prefix: prefix).declarations.map(\.key.text).filter { !known.contains($0) }
-      keys.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+      keys += try snapshot.declarations(prefix: prefix).declarations.map(\.key).filter { !known.contains($0) }
+      keys.sort()
     }
     var rows: [ListedKey] = []
     for key in keys {
-      let name = try KeyName(key)
       do throws(StoreError) {
-        let (resolved, entry) = (try snapshot.resolved(name), try snapshot.entry(for: name))
+        let (resolved, entry) = (try snapshot.resolved(key), try snapshot.entry(for: key))
         rows.append(
           ListedKey(
             key: key, value: resolved.value, layer: resolved.layer,
@@ -153,16 +152,16 @@ struct KeyTree {
   init(_ rows: [ListedKey], reveal: Bool) { (self.rows, self.reveal) = (rows, reveal) }
 
   func print() {
-    var open: [Substring] = []
+    var open: [ExactString] = []
     for row in rows {
-      let parts = row.key.split(separator: ".", omittingEmptySubsequences: false)
+      let parts = row.key.text.parts(at: ".").map { ExactString($0) }
       var shared = zip(open, parts.dropLast()).prefix { $0 == $1 }.count
       while shared < parts.count - 1 {
-        Output.standard.write(line: indent(shared) + Shown.line(String(parts[shared])).styled(.bold))
+        Output.standard.write(line: indent(shared) + Shown.line(parts[shared].text).styled(.bold))
         shared += 1
       }
       open = Array(parts.dropLast())
-      let name = Shown.line(String(parts[parts.count - 1]))
+      let name = Shown.line(parts[parts.count - 1].text)
       Output.standard.write(line: "\(indent(open.count))\(name) = \(Shown.line(row.shownValue(reveal)))")
     }
   }

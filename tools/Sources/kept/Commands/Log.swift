@@ -26,13 +26,13 @@ struct Log: ParsableCommand {
     let (location, rest) = try store.split(words)
     let word = try rest.expect(0...1, "at most one key or prefix").first ?? ""
     let settings = try StoreAccess.open(location)
-    let isPrefix = word.isEmpty || word.hasSuffix(".")
+    let isPrefix = word.isEmpty || word.ends(with: ".")
     let history = try isPrefix ? settings.history(prefix: word) : settings.history(of: word)
     for change in history.changes.prefix(limit ?? .max) {
       json ? Output.standard.write(json: change.json) : Output.standard.write(line: change.line)
     }
     if history.changes.isEmpty {
-      let similar = isPrefix ? "" : try Suggestion.unknown(word, in: settings) ?? ""
+      let similar = isPrefix ? "" : try Suggestion.unknown(KeyName(word), in: settings) ?? ""
       Failure.print("no change is known after revision \(history.completeAfter)\(similar)")
       throw ExitStatus.absent
     }
@@ -61,7 +61,7 @@ struct Undo: ParsableCommand {
     let history = try settings.history()
     let revision: Revision
     if let word {
-      guard let given = Revision(word.hasPrefix("@") ? word.dropFirst() : word[...]) else {
+      guard let given = Revision(word.begins(with: "@") ? word.dropFirst() : word[...]) else {
         throw ValidationError("\(Excerpt.of(word)) is no revision; kept log lists them")
       }
       revision = given
@@ -77,6 +77,7 @@ struct Undo: ParsableCommand {
         try Self.check(changes, of: revision, settings, history)
       } else {
         try settings.undo(revision: revision, tag: "kept undo")
+        Output.standard.isDone = true
       }
     } catch let error as StoreError {
       throw Self.refusal(error)
@@ -87,7 +88,7 @@ struct Undo: ParsableCommand {
   /// The error with what can be done here.
   private static func refusal(_ error: StoreError) -> StoreError {
     switch error.code {
-    case .unsupported: .refused(error.key, error.message)
+    case .unsupported: StoreError(.invalid, key: error.key, error.message)
     case .locked:
       StoreError(
         .locked, key: error.key,
@@ -104,7 +105,7 @@ struct Undo: ParsableCommand {
       throw StoreError(.absent, "revision \(revision) cannot be undone: it is not in the history; see kept log")
     }
     let later = Set(history.changes.lazy.filter { $0.revision > revision }.map(\.key))
-    let changed = changes.map(\.key).filter(later.contains)
+    let changed = changes.map(\.key).filter(later.contains).map(\.text)
     guard changed.isEmpty else {
       throw StoreError(
         .conflict,
@@ -118,9 +119,9 @@ struct Undo: ParsableCommand {
       try settings.transaction { transaction in
         for change in changes {
           if case .value(let old) = change.old {
-            try transaction.set(old, forKey: change.key)
+            try transaction.set(old, forKey: change.key.text)
           } else {
-            try transaction.remove(change.key)
+            try transaction.remove(change.key.text)
           }
         }
         throw DryRun()

@@ -25,6 +25,7 @@ struct Mark: ParsableCommand {
       return try Contents.of(location).printDifferences(since: marked, changing)
     }
     let revision = try StoreAccess.open(location).backup(to: path, replacing: true)
+    Output.standard.isDone = true
     changing.report("revision \(revision) is marked as good, in \(Shown.line(path))")
   }
 
@@ -33,9 +34,7 @@ struct Mark: ParsableCommand {
     guard let folder = try Store.folder(of: location) else {
       throw StoreError(.unsupported, "a store in memory has no last good contents; give one in a folder")
     }
-    var path = folder
-    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-    return path + ".good"
+    return StoreAccess.withoutLastSlashes(folder) + ".good"
   }
 }
 

@@ -44,24 +44,27 @@ struct SetValues: ParsableCommand {
     }
   }
 
-  private func pairs(_ words: [String], at location: String) throws -> [(key: String, given: GivenValue)] {
-    if words.count == 2, !words[0].contains("=") { return [(words[0], try input(words[1], for: words[0], location))] }
+  private func pairs(_ words: [String], at location: String) throws -> [(key: KeyName, given: GivenValue)] {
+    if words.count == 2, !words[0].has("=") {
+      let key = try KeyName(words[0])
+      return [(key, try input(words[1], for: key, location))]
+    }
     guard !words.isEmpty else { throw ValidationError("expected KEY VALUE, or KEY=VALUE") }
-    guard words.count(where: { $0.hasSuffix("=-") }) < 2 else {
+    guard words.count(where: { $0.ends(with: "=-") }) < 2 else {
       throw ValidationError("only one value can be -, because standard input has one end")
     }
     return try words.map { word in
-      guard let sign = word.firstIndex(of: "=") else {
+      guard let (name, text) = word.halves(at: "=") else {
         throw ValidationError(
           "expected KEY VALUE or KEY=VALUE after the store, which is the first word unless --store or KEPT_STORE names "
             + "it, and \(Excerpt.of(word)) has no =")
       }
-      let key = String(word[..<sign])
-      return (key, try input(String(word[word.index(after: sign)...]), for: key, location))
+      let key = try KeyName(name)
+      return (key, try input(text, for: key, location))
     }
   }
 
-  private func input(_ text: String, for key: String, _ location: String) throws -> GivenValue {
+  private func input(_ text: String, for key: KeyName, _ location: String) throws -> GivenValue {
     guard text == "-" else {
       if raw { throw ValidationError("--raw goes with - as VALUE, which reads standard input") }
       return .text(text)
@@ -97,7 +100,7 @@ struct Reset: ParsableCommand {
     let (location, rest) = try store.split(words)
     let names = try rest.expect(1...10_000, "one key or more")
     let settings = try StoreAccess.open(location, writing.layers.choice, toChange: writing.changing)
-    let keys = prefix ? try names.flatMap { try settings.keys(prefix: $0) } : names
+    let keys = try names.flatMap { try prefix ? settings.listedKeys(prefix: ExactString($0)) : [KeyName($0)] }
     try Edit.commit(on: settings, at: location, writing) { edit in
       for key in keys { try edit.reset(key, allowsUndeclared: writing.undeclared || prefix) }
     }

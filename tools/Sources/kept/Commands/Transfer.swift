@@ -96,19 +96,22 @@ struct Import: ParsableCommand {
     var options = ImportOptions(
       format: found, prefix: prefix, environmentPrefix: envPrefix, replaces: replace, isDryRun: changing.dryRun,
       includesDeclarations: declarations)
-    let settings = try StoreAccess.openToWrite(location, changing)
-    let report: ImportReport
-    do {
-      if found == .kept, !declarations { try Self.checkSecrets(bytes, options, settings) }
-      options.progress = Progress.bar("import")
-      report = try settings.import(bytes, options)
-    } catch {
-      // An export that has secrets declares them in its text.
-      let hidden = StoreAccess.secrets(of: location) + ["\"secret\""]
-      let subject = error.key == nil ? "\(path): " : ""
-      throw error.shown(in: String(validating: bytes, as: UTF8.self), subject, hiding: hidden)
+    func make(in settings: Store) throws(StoreError) -> ImportReport {
+      do {
+        if found == .kept, !declarations { try Self.checkSecrets(bytes, options, settings) }
+        return try settings.import(bytes, options)
+      } catch {
+        // An export that has secrets declares them in its text.
+        let hidden = StoreAccess.secrets(of: location).map(\.text) + ["\"secret\""]
+        let subject = error.key == nil ? "\(path): " : ""
+        throw error.shown(in: String(validating: bytes, as: UTF8.self), subject, hiding: hidden)
+      }
     }
-    if json { Output.standard.write(json: report.json) } else { print(report) }
+    let settings = try StoreAccess.openToWrite(location, changing) { _ = try make(in: $0) }
+    options.progress = Progress.bar("import")
+    let report = try make(in: settings)
+    Output.standard.isDone = !changing.dryRun
+    if json { Output.standard.write(json: report.json) } else { try print(report) }
     if !report.refused.isEmpty { throw ExitStatus.refused }
   }
 
@@ -119,20 +122,21 @@ struct Import: ParsableCommand {
     for change in try settings.import(bytes, trial).changed where change.isSecret {
       guard try settings.declaration(forKey: change.key)?.isSecret != true else { continue }
       throw .refused(
-        change.key,
+        try KeyName(change.key),
         "is a secret in the file, and this store would show it, because it does not declare it so; nothing was "
           + "imported; --declarations imports the declarations, too")
     }
   }
 
-  private func print(_ report: ImportReport) {
+  private func print(_ report: ImportReport) throws(StoreError) {
     for change in report.changed {
-      let difference = Difference(key: change.key, old: change.old, new: change.new, isSecret: change.isSecret)
+      let key = try KeyName(change.key)
+      let difference = Difference(key: key, old: change.old, new: change.new, isSecret: change.isSecret)
       changing.report(
-        change.isSecret ? "~ \(Shown.key(change.key)): (secret)".styled(.yellow) : difference.line)
+        change.isSecret ? "~ \(Shown.key(key)): (secret)".styled(.yellow) : difference.line)
     }
-    for key in report.removed { changing.report("- \(Shown.key(key))".styled(.red)) }
-    for key in report.declared { changing.report("declared \(Shown.key(key))") }
+    for key in report.removed { changing.report("- \(Shown.key(try KeyName(key)))".styled(.red)) }
+    for key in report.declared { changing.report("declared \(Shown.key(try KeyName(key)))") }
     for refusal in report.refused { Failure.print("\(Excerpt.of(refusal.key)): \(refusal.reason)") }
     for part in report.notCarried { changing.warn("\(part.place): \(part.reason)") }
     changing.report(

@@ -5,12 +5,18 @@ import Kept
 struct Watch: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
-    abstract: "Prints each change as it happens, in any process.",
+    abstract: "Prints changes as they happen, in any process.",
     usage: "kept watch STORE [KEY | PREFIX.] [--initial] [--exec COMMAND] [--count N]",
     discussion: """
-      A word that ends with a dot, or none, is a prefix. COMMAND is run by the shell for each change, with KEPT_KEY, \
-      KEPT_OLD, KEPT_NEW, KEPT_REVISION and KEPT_ORIGIN in its environment; an absent value has no variable. The next \
-      change waits for it.
+      A word that ends with a dot, or none, is a prefix. Changes of a key that come faster than they are printed may \
+      be one: from the value before the first of them to the value after the last.
+
+      The shell runs COMMAND for each printed change, and the next change waits for it. KEPT_KEY, KEPT_OLD, KEPT_NEW, \
+      KEPT_REVISION and KEPT_ORIGIN are in its environment; an absent value has no variable. Its standard input is the \
+      change as --json prints it. If the values are too large for an environment (128 KiB on Linux), only the standard \
+      input has them.
+
+      Exit status 4 means that COMMAND could not be started for a change.
       """)
 
   @OptionGroup var store: StoreOption
@@ -19,7 +25,8 @@ struct Watch: ParsableCommand {
   var json = false
   @Flag(help: "First print the present values.")
   var initial = false
-  @Option(name: .customLong("exec"), help: ArgumentHelp("Run this for each change.", valueName: "command"))
+  @Option(
+    name: .customLong("exec"), help: ArgumentHelp("Run this for each printed change.", valueName: "command"))
   var command: String?
   @Option(help: ArgumentHelp("End after so many changes.", valueName: "n"))
   var count: Int?
@@ -42,35 +49,44 @@ struct Watch: ParsableCommand {
   func run() throws {
     let (location, rest) = try store.split(words)
     let word = try rest.expect(0...1, "at most one key or prefix").first ?? ""
-    let isPrefix = word.isEmpty || word.hasSuffix(".")
+    let isPrefix = word.isEmpty || word.ends(with: ".")
     // Before the library starts its threads, which inherit the mask.
-    var signals = Signals.set([SIGINT, SIGTERM, SIGHUP])
+    var signals = Signals.set([SIGINT, SIGTERM, SIGHUP].filter { !Signals.isIgnored($0) })
     pthread_sigmask(SIG_BLOCK, &signals, nil)
     let settings = try StoreAccess.open(location, layers.choice)
-    if !isPrefix, !quiet, let similar = try Suggestion.unknown(word, in: settings), !similar.isEmpty {
+    if !isPrefix, !quiet, let similar = try Suggestion.unknown(KeyName(word), in: settings), !similar.isEmpty {
       Failure.print("\(Excerpt.of(word)): has no value yet, and is not declared\(similar)")
     }
     let printer = ChangePrinter(json: json, quiet: quiet, command: command, count: count, reveal: reveal)
     let scope: Scope = isPrefix ? .prefix(ExactString(word)) : .key(try KeyName(word))
     let subscription = try settings.observe(scope, initial: initial) { printer.print($0) }
-    wait(&signals)
+    let signal = wait(&signals)
     subscription.cancel()
     Output.standard.flush()
+    if let signal {
+      // A shell ends a script if the signal has ended its program, and goes on if the program has ended by itself.
+      Glibc.signal(signal, SIG_DFL)
+      pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+      raise(signal)
+    }
+    if printer.hasFailed { throw ExitStatus.unavailable }
     if count != nil { throw ExitStatus.absent }
   }
 
-  private func wait(_ signals: inout sigset_t) {
+  /// The signal that has come; nil if the time is over.
+  private func wait(_ signals: inout sigset_t) -> Int32? {
     guard let timeout else {
       var signal: Int32 = 0
       sigwait(&signals, &signal)
-      return
+      return signal
     }
     let end = Clock.seconds + timeout
     while true {
       let rest = max(0, end - Clock.seconds)
       var left = timespec(tv_sec: Int(rest), tv_nsec: Int((rest - rest.rounded(.down)) * 1e9))
       // A program that is stopped and goes on is interrupted in its wait.
-      if sigtimedwait(&signals, nil, &left) >= 0 || errno != EINTR { return }
+      let signal = sigtimedwait(&signals, nil, &left)
+      if signal >= 0 || errno != EINTR { return signal >= 0 ? signal : nil }
     }
   }
 }
@@ -82,6 +98,8 @@ private final class ChangePrinter: @unchecked Sendable {
   private let command: String?
   private var left: Int?
   private let reveal: Bool
+  /// Whether the command could not be started; read after the subscription is cancelled.
+  private(set) var hasFailed = false
 
   init(json: Bool, quiet: Bool, command: String?, count: Int?, reveal: Bool) {
     (self.json, self.quiet, self.command, left, self.reveal) = (json, quiet, command, count, reveal)
@@ -96,17 +114,17 @@ private final class ChangePrinter: @unchecked Sendable {
           line: json ? Shown.json(text(of: change, notice, isHidden)) : line(of: change, notice, isHidden))
         Output.standard.flush()
       }
-      if let command { Shell.run(command, environment(of: change, notice, isHidden)) }
+      if let command { run(command, change, notice, isHidden) }
       // The initial values are no changes.
       guard let count = left, notice.origin != .initial else { continue }
-      if count == 1 { exit(ExitStatus.done.rawValue) }
+      if count == 1 { exit((hasFailed ? ExitStatus.unavailable : .done).rawValue) }
       left = count - 1
     }
   }
 
   private func line(of change: Change, _ notice: Notice, _ isHidden: Bool) -> String {
     func shown(_ value: Value?) -> String { value.map { isHidden ? "(secret)" : Shown.json($0) } ?? "–" }
-    let key = Shown.key(change.key.text).styled(.bold)
+    let key = Shown.key(change.key).styled(.bold)
     let time = notice.time.milliseconds.styled(.dim)
     if notice.origin == .initial { return "\(time) \(key): \(shown(change.new))" }
     let author = notice.tag.map { "\(Shown.line($0)), " } ?? ""
@@ -125,16 +143,20 @@ private final class ChangePrinter: @unchecked Sendable {
     return Value.dictionary(ValueDictionary(members)).json
   }
 
-  private func environment(of change: Change, _ notice: Notice, _ isHidden: Bool) -> [(String, String)] {
-    var variables = [
+  private func run(_ command: String, _ change: Change, _ notice: Notice, _ isHidden: Bool) {
+    func variable(_ value: Value?) -> String? {
+      guard let value, !isHidden else { return nil }
+      return if case .string(let text) = value { text } else { value.json }
+    }
+    let values = [("KEPT_OLD", variable(change.old)), ("KEPT_NEW", variable(change.new))]
+    let others = [
       ("KEPT_KEY", change.key.text), ("KEPT_REVISION", "\(notice.revision)"), ("KEPT_ORIGIN", notice.origin.words),
     ]
-    if let old = change.old, !isHidden { variables.append(("KEPT_OLD", text(of: old))) }
-    if let new = change.new, !isHidden { variables.append(("KEPT_NEW", text(of: new))) }
-    return variables
+    let status = Shell.run(
+      command, others + values, mayLack: { name in values.contains { $0.0 == name } },
+      input: Shown.json(text(of: change, notice, isHidden)) + "\n")
+    if status == nil { hasFailed = true }
   }
-
-  private func text(of value: Value) -> String { if case .string(let text) = value { text } else { value.json } }
 }
 
 extension Notice.Origin {

@@ -10,8 +10,8 @@ enum HiddenInput {
   static var isTerminal: Bool { isatty(0) == 1 }
 
   /// Asks for the value of a secret: one line, or with `raw` every byte until the end of the input.
-  static func value(of key: String, raw: Bool) throws(StoreError) -> GivenValue {
-    let prompt = "value of \(Excerpt.of(key)), which is not shown\(raw ? "; Ctrl-D ends it" : ""): "
+  static func value(of key: KeyName, raw: Bool) throws(StoreError) -> GivenValue {
+    let prompt = "value of \(Excerpt.of(key.text)), which is not shown\(raw ? "; Ctrl-D ends it" : ""): "
     let bytes = try hiding(prompt) { () throws(StoreError) in
       try raw ? StandardInput.bytes() : StandardInput.typed()
     }

@@ -8,6 +8,10 @@ final class Output: @unchecked Sendable {
 
   private var pending: [UInt8] = []
   let isTerminal = isatty(1) == 1
+  /// Whether the command has done what it was asked for, and the rest is its report: to repeat it would do it again.
+  var isDone = false
+  /// Called before the program ends because the output cannot be written.
+  var atFailure: () -> Void = {}
 
   /// Whether text may be coloured: on a terminal, unless NO_COLOR is set.
   var isColored: Bool {
@@ -41,19 +45,25 @@ final class Output: @unchecked Sendable {
         start += count
       } else if count < 0, errno == EPIPE {
         // As a shell shows a program that a signal has ended.
-        exit(128 + SIGPIPE)
+        end(128 + SIGPIPE)
       } else if count < 0, errno == EAGAIN {
         // Another program has made the pipe one that does not block.
         var ready = pollfd(fd: 1, events: Int16(POLLOUT), revents: 0)
         poll(&ready, 1, -1)
       } else if count < 0, errno != EINTR {
         let reason = String(cString: strerror(errno))
-        pending = []
-        Failure.print("the output cannot be written: \(reason); free space, or write to another place")
-        exit(ExitStatus.unavailable.rawValue)
+        let what = isDone ? "the command is done, but its report" : "the output"
+        Failure.print("\(what) cannot be written: \(reason); free space, or write to another place")
+        end(ExitStatus.unavailable.rawValue)
       }
     }
     pending.removeAll(keepingCapacity: true)
+  }
+
+  private func end(_ status: Int32) -> Never {
+    pending = []
+    atFailure()
+    exit(isDone ? ExitStatus.unreported.rawValue : status)
   }
 }
 

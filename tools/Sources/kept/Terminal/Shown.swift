@@ -28,8 +28,9 @@ enum Shown {
   }
 
   /// A key for a line of fields: as it is, or as a JSON string if it could be mistaken for more than one field.
-  static func key(_ key: String) -> String {
-    key.unicodeScalars.contains { isControl($0) || $0 == "\"" || $0 == "=" } ? json(.string(key)) : key
+  static func key(_ key: KeyName) -> String {
+    let text = key.text
+    return text.unicodeScalars.contains { isControl($0) || $0 == "\"" || $0 == "=" } ? json(.string(text)) : text
   }
 
   /// A value as JSON in which also the control characters are escaped that JSON permits.

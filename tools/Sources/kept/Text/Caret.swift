@@ -12,7 +12,7 @@ enum Caret {
     guard let offset = offset.map({ min($0, bytes.count) }), !bytes.isEmpty else { return "" }
     // What is missing at the end is missing in the last line.
     while bytes.last == lineBreak { bytes.removeLast() }
-    return place(min(offset, bytes.count), bytes, isHidden: words.contains(where: text.contains))
+    return place(min(offset, bytes.count), bytes, isHidden: words.contains(where: text.has))
   }
 
   private static func place(_ offset: Int, _ bytes: [UInt8], isHidden: Bool) -> String {

@@ -23,7 +23,7 @@ enum ValueText {
   }
 
   /// Reads a text as a value of a type.
-  static func value(_ text: String, as type: DeclaredType, key: String) throws(StoreError) -> Value {
+  static func value(_ text: String, as type: DeclaredType, key: KeyName) throws(StoreError) -> Value {
     switch type {
     case .string: return .string(text)
     case .boolean:
@@ -51,14 +51,14 @@ enum ValueText {
   }
 
   /// Reads JSON; an error shows the place.
-  static func json(_ text: String, key: String?, hiding words: [String] = []) throws(StoreError) -> Value {
+  static func json(_ text: String, key: KeyName?, hiding words: [String] = []) throws(StoreError) -> Value {
     do throws(StoreError) { return try Value(json: text) } catch {
-      throw StoreError(error.code, key: key, error.shown(in: text, hiding: words).message)
+      throw StoreError(error.code, key: key?.text, error.shown(in: text, hiding: words).message)
     }
   }
 
   /// Reads the text for a key without a declaration: JSON, and nothing is guessed.
-  static func undeclared(_ text: String, key: String) throws(StoreError) -> Value {
+  static func undeclared(_ text: String, key: KeyName) throws(StoreError) -> Value {
     do throws(StoreError) { return try Value(json: text) } catch {
       let quoted = Value.string(text).json
       let isShort = quoted.utf8.count <= 60
@@ -71,7 +71,7 @@ enum ValueText {
   }
 
   private static func number(
-    _ text: String, _ key: String, _ kind: String, _ example: String
+    _ text: String, _ key: KeyName, _ kind: String, _ example: String
   ) throws(StoreError) -> Value {
     switch try? Value(json: text) {
     case .some(let value) where [.int, .uint, .double].contains(value.kind): return value
@@ -86,14 +86,14 @@ enum ValueText {
     return "\(below) or \(above)"
   }
 
-  private static func unfit(_ text: String, _ key: String, _ kind: String, _ example: String) -> StoreError {
+  private static func unfit(_ text: String, _ key: KeyName, _ kind: String, _ example: String) -> StoreError {
     .refused(key, "takes \(kind), and \(Excerpt.of(text)) is none; give \(example)")
   }
 
   /// The text in `{"$binary":{"base64":"…","subType":"00"}}`.
   private static func base64(_ value: Value) -> String? {
-    let parts = value.json.split(separator: "\"", omittingEmptySubsequences: false)
-    return parts.count > 5 ? String(parts[5]) : nil
+    let parts = value.json.parts(at: "\"")
+    return parts.count > 5 ? parts[5] : nil
   }
 }
 

@@ -24,7 +24,7 @@ extension LocalReader {
           try Memory.makeRoom(in: &history.changes, to: Self.purpose)
           history.changes.append(
             PastChange(
-              key: name.text, revision: change.revision, time: Timestamp(milliseconds: change.time),
+              key: name, revision: change.revision, time: Timestamp(milliseconds: change.time),
               old: try old(of: change, bytes, name), new: .absent, tag: change.tag(in: bytes)))
         }
         // Another program has written it.
@@ -32,8 +32,7 @@ extension LocalReader {
       }
     }
     history.changes.sort { one, other in
-      one.revision == other.revision
-        ? ExactString(one.key) < ExactString(other.key) : one.revision > other.revision
+      one.revision == other.revision ? one.key < other.key : one.revision > other.revision
     }
     try addNewValues(to: &history.changes)
     return history
@@ -76,13 +75,13 @@ extension LocalReader {
 
   /// Adds what the changes have made of their keys.
   private func addNewValues(to changes: inout [PastChange]) throws(StoreError) {
-    var following: [ExactString: PastValue] = [:]
+    var following: [KeyName: PastValue] = [:]
     for place in changes.indices {
-      let key = ExactString(changes[place].key)
+      let key = changes[place].key
       if let known = following[key] {
         changes[place].new = known
       } else {
-        changes[place].new = try presentValue(of: try KeyName(key.text))
+        changes[place].new = try presentValue(of: key)
       }
       following[key] = changes[place].old
     }

@@ -71,12 +71,12 @@ extension Syncer {
     guard !keys.isEmpty, let history = try? local.plain.history() else { return }
     var near: Set<ExactString> = []
     var time: Timestamp?
-    for change in history.changes where keys.contains(ExactString(change.key)) {
+    for change in history.changes where keys.contains(change.key.exact) {
       if let time, abs(time.seconds - change.time.seconds) > 1 {
         groups.join(near)
         near = []
       }
-      near.insert(ExactString(change.key))
+      near.insert(change.key.exact)
       time = change.time
     }
     groups.join(near)

@@ -1,0 +1,78 @@
+// The file in which an editor changes a text, readable for its owner alone.
+
+import Glibc
+import Kept
+
+/// What the handler of signals reads: the path of the file, and how it was before the editor.
+nonisolated(unsafe) private var openPath: UnsafeMutablePointer<CChar>?
+nonisolated(unsafe) private var openStatus = stat()
+
+struct EditedFile {
+  private let path: String
+  private let original: [UInt8]
+  private let hasSecrets: Bool
+
+  init(_ text: String, hasSecrets: Bool) throws(StoreError) {
+    let folder =
+      Environment.variable("XDG_RUNTIME_DIR") ?? Environment.variable("TMPDIR") ?? "/tmp"
+    var template = Array("\(folder)/kept-XXXXXX.json".utf8CString)
+    let descriptor = mkstemps(&template, 5)
+    guard descriptor >= 0 else {
+      throw StoreError(.unavailable, "\(folder) takes no file: \(String(cString: strerror(errno)))")
+    }
+    path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+    (original, self.hasSecrets) = (Array(text.utf8), hasSecrets)
+    defer { close(descriptor) }
+    do throws(StoreError) { try File.write(text, to: descriptor, path) } catch {
+      remove()
+      throw error
+    }
+  }
+
+  /// Runs `body`; a signal that ends the program removes the file if its text was not changed.
+  func whileOpen(_ body: () throws -> Void) throws {
+    openPath = strdup(path)
+    stat(path, &openStatus)
+    let ending: __sighandler_t = { signal in
+      var status = stat()
+      if let openPath, stat(openPath, &status) == 0, status.st_ino == openStatus.st_ino,
+        status.st_mtim.tv_sec == openStatus.st_mtim.tv_sec, status.st_mtim.tv_nsec == openStatus.st_mtim.tv_nsec
+      {
+        unlink(openPath)
+      }
+      Glibc.signal(signal, SIG_DFL)
+      raise(signal)
+    }
+    try Signals.handling([SIGTERM, SIGHUP], ending) { try body() }
+  }
+
+  func edit() throws(StoreError) {
+    // The terminal sends Ctrl-C to this program as well; the editor decides what it means.
+    let status = Signals.ignoring([SIGINT, SIGQUIT]) {
+      // The shell reads the name of the editor: it may have bytes that are not UTF-8.
+      Shell.run("eval \"${VISUAL:-${EDITOR:-vi}} \\\"\\$KEPT_EDITED\\\"\"", [("KEPT_EDITED", path)])
+    }
+    guard status == 0 else {
+      let editor = ["VISUAL", "EDITOR"].lazy.compactMap(Environment.shown).first ?? "vi"
+      throw StoreError(.failed, "the editor \(Shown.line(editor)) has failed\(left())")
+    }
+  }
+
+  func text() throws(StoreError) -> String {
+    guard let text = String(validating: try File.bytes(of: path), as: UTF8.self) else {
+      throw .refused(nil, "the text is not UTF-8; save it as UTF-8")
+    }
+    return text
+  }
+
+  /// Removes the file if its text was not changed; else says where it is.
+  func left() -> String {
+    guard (try? File.bytes(of: path)) != original else {
+      remove()
+      return "; its text was not changed"
+    }
+    return "; your text is in \(path)\(hasSecrets ? "; it contains secrets" : "")"
+  }
+
+  func remove() { unlink(path) }
+}
