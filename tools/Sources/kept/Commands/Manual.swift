@@ -66,7 +66,7 @@ private enum ManualPage {
 
   private static func head(_ name: String, _ abstract: String) -> String {
     let abstract = abstract.filter { $0 != "`" }
-    return ".TH \(escaped(name.uppercased())) 1 \"\" \"Kept \(Build.version)\"\n"
+    return ".TH \(escaped(name.uppercased())) 1 \(Build.date) \"Kept \(Build.version)\"\n"
       + section(
         "NAME", "\(escaped(name)) \\- \(escaped(abstract.hasSuffix(".") ? String(abstract.dropLast()) : abstract))\n")
   }
