@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import signal
+import stat
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from conftest import Kept, plant, status_of
+from conftest import Done, Kept, plant, status_of
 
 
 def test_a_sound_store_is_well(declared: Kept) -> None:
@@ -183,4 +186,203 @@ def test_the_process_that_has_it_open_is_named(kept: Kept, environment: dict[str
     assert f"kept ({watching.pid})" in kept("info", str(store)).out
     assert json.loads(kept("info", str(store), "--json").out)["processes"] == [{"name": "kept", "pid": watching.pid}]
     watching.terminate()
-    assert status_of(watching) == 0
+    assert status_of(watching) == -signal.SIGTERM
+
+
+def remedies(done: Done) -> list[str]:
+    """What is to be done, as a person copies it."""
+    return [line.strip() for line in done.out.splitlines() if line.startswith("  ")]
+
+
+def in_bash(environment: dict[str, str], line: str) -> None:
+    script = f'kept() {{ "$KEPT_COMMAND" "$@"; }}; {line}'
+    subprocess.run(["bash", "-c", script], env=environment, check=True, cwd=environment["HOME"], timeout=60)
+
+
+AWKWARD = [
+    "two words",
+    "it's",
+    "a;b&c|d",
+    "-dash",
+    "line\nbreak\ttab",
+    "größe",
+    "$(exit 3)`x`",
+    "a=b",
+    "*",
+    "\x1b\\'",
+    "~",
+    "!x",
+]
+
+
+@pytest.mark.parametrize("location", ["player", "a store"])
+def test_what_is_to_be_done_can_be_copied_into_a_shell(
+    location: str, kept: Kept, environment: dict[str, str], tmp_path: Path
+) -> None:
+    location = location if location == "player" else str(tmp_path / location)
+    sets = "\n".join(json.dumps({"set": key, "value": "text"}) for key in AWKWARD)
+    assert kept("transaction", location, input=sets).status == 0
+    schema = {"properties": {key: {"type": "integer"} for key in AWKWARD}}
+    assert kept("declare", location, "-", input=json.dumps(schema)).status == 0
+    lines = [line for line in remedies(kept("doctor", location)) if "kept reset" in line]
+    assert len(lines) == len(AWKWARD)
+    for key, line in zip(sorted(AWKWARD, key=str.encode), lines, strict=True):
+        if key != "a=b":
+            in_bash(environment, line.split(" VALUE, or ")[0] + " 7")
+            assert kept("get", location, "--", key).out == "7\n"
+        in_bash(environment, "kept reset" + line.split("kept reset")[1])
+        assert kept("get", location, "--", key).status == 1
+    assert kept("doctor", location).status == 0
+
+
+def test_values_below_locks_can_be_removed_as_it_says(kept: Kept, environment: dict[str, str], tmp_path: Path) -> None:
+    sets = "\n".join(json.dumps({"set": key, "value": "text"}) for key in AWKWARD)
+    assert kept("transaction", "player", input=sets).status == 0
+    layer(tmp_path / "store", json.dumps({"locked": AWKWARD}))
+    lines = [line for line in remedies(kept("doctor", "player", "--managed", "layer")) if "kept reset" in line]
+    for line in lines:
+        in_bash(environment, line)
+    assert (len(lines), kept("list", "player").out) == (len(AWKWARD), "")
+
+
+def test_the_folder_of_the_remedies_may_have_spaces(kept: Kept, environment: dict[str, str], tmp_path: Path) -> None:
+    folder = tmp_path / "it's a store"
+    assert kept("set", str(folder), "a", "1").status == 0
+    folder.chmod(0o755)
+    [line] = [line for line in remedies(kept("doctor", str(folder))) if "chmod" in line]
+    in_bash(environment, line.split(": ")[1])
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def mounted(environment: dict[str, str], options: str, script: str) -> subprocess.CompletedProcess[str]:
+    """Runs a script in a folder with a space, on a file system of its own."""
+    begin = f'mkdir -p "a mount" && mount -t tmpfs -o {options} tmpfs "a mount" && cd "$PWD/a mount" || exit 77'
+    done = subprocess.run(
+        ["unshare", "-m", "bash", "-c", f'kept() {{ "$KEPT_COMMAND" "$@"; }}; {begin}\n{script}'],
+        env=environment, capture_output=True, text=True, check=False, timeout=60, cwd=environment["HOME"],
+    )  # fmt: skip
+    if done.returncode == 77 or "unshare" in done.stderr:
+        pytest.skip("this user may mount nothing")
+    return done
+
+
+def test_the_file_system_below_a_mount_point_with_a_space_is_known(environment: dict[str, str]) -> None:
+    done = mounted(environment, "size=16m", "kept set ./store a 1 -q; kept doctor ./store")
+    assert "on tmpfs" in done.stdout, done
+
+
+def test_a_disk_that_takes_no_more_files_wants_attention(environment: dict[str, str]) -> None:
+    fill = "for ((i = 0; i < 64; i++)); do : >filler.$i || break; done 2>/dev/null"
+    done = mounted(environment, "size=64m,nr_inodes=32", f"kept set ./store a 1 -q; {fill}; kept doctor ./store")
+    assert "the disk has 0 free inodes, and writes will fail" in done.stdout, done
+    assert done.returncode in (1, 4)
+    done = mounted(environment, "size=64m", "kept set ./store a 1 -q; kept doctor ./store")
+    assert "inodes" not in done.stdout and done.returncode == 0
+
+
+def test_a_full_disk_is_named_whether_the_store_opens_or_not(environment: dict[str, str]) -> None:
+    fill = "cat /dev/zero >filler 2>/dev/null; rm ./store/pulse"
+    done = mounted(environment, "size=4m", f"kept set ./store a 1 -q; {fill}; kept doctor ./store")
+    assert "the disk is nearly full, and writes will fail" in done.stdout, done
+    assert " 0 B free" in done.stdout and done.returncode in (1, 4)
+
+
+def test_rights_that_keep_a_store_closed_are_named_all_at_once(
+    kept: Kept, environment: dict[str, str], store: Path
+) -> None:
+    # As Kubernetes does with fsGroup.
+    files = sorted(path for path in store.iterdir() if path.is_file())
+    assert len(files) >= 3
+    for path in files:
+        path.chmod(0o660)
+    store.chmod(0o2770)
+    done = kept("doctor", str(store))
+    assert done.status == 4 and done.out.startswith("✗ the store cannot be opened: ")
+    assert all(f"{path} (660)" in done.out for path in files) and f"{store} (2770)" in done.out
+    [line] = [line for line in remedies(done) if line.startswith("chmod")]
+    in_bash(environment, line)
+    assert kept("doctor", str(store)).status == 0
+    assert kept("get", str(store), "a").out == "1\n"
+    for path in files:
+        path.chmod(0o660)
+    found = kept("doctor", str(store), "--json")
+    assert found.status == 4 and sum("writable by others" in finding["what"] for finding in json.loads(found.out)) == 1
+    quiet = kept("doctor", str(store), "--quiet")
+    assert (quiet.status, quiet.out) == (4, "") and quiet.err.startswith("kept: ")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_owners_that_keep_a_store_closed_are_named_all_at_once(
+    kept: Kept, environment: dict[str, str], store: Path
+) -> None:
+    given = [store / "journal", store / "values.sqlite"]
+    for path in given:
+        os.chown(path, 12345, 12345)
+    done = kept("doctor", str(store))
+    assert done.status == 4 and all(f"{path} (12345)" in done.out for path in given)
+    [line] = [line for line in remedies(done) if "chown" in line]
+    in_bash(environment, line.split(": ")[1])
+    assert kept("doctor", str(store)).status == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_user_who_does_not_exist_in_the_namespace_is_named(
+    kept: Kept, environment: dict[str, str], store: Path
+) -> None:
+    for path in [store, *store.iterdir()]:
+        os.chown(path, 12345, 12345)
+    words = ["unshare", "--user", "--map-root-user", environment["KEPT_COMMAND"], "doctor", str(store)]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    if "unshare" in done.stderr:
+        pytest.skip("this user may make no namespace")
+    assert done.returncode == 4, done
+    assert f"{store} belongs to a user that this user namespace does not map" in done.stdout
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root becomes another user")
+def test_a_folder_that_may_not_be_entered_is_named(
+    kept: Kept, environment: dict[str, str], store: Path, tmp_path: Path
+) -> None:
+    program = shutil.copy(environment["KEPT_COMMAND"], tmp_path / "kept")
+    for parent in tmp_path.parents:
+        if "pytest-" in parent.name:
+            parent.chmod(0o755)
+    tmp_path.chmod(0o755)
+
+    def as_nobody() -> subprocess.CompletedProcess[str]:
+        words = ["setpriv", "--reuid", "nobody", "--clear-groups", str(program), "doctor", str(store)]
+        return subprocess.run(words, env=environment, capture_output=True, text=True, check=False, cwd="/")
+
+    inner = tmp_path / "inner"
+    inner.mkdir(0o700)
+    store = store.rename(inner / "store")
+    done = as_nobody()
+    assert done.returncode == 4 and f"may not enter {inner} (mode 700, owner 0)" in done.stdout, done
+    inner.chmod(0o755)
+    store.chmod(0o755)
+    done = as_nobody()
+    assert done.returncode == 4 and f"may not read: {store}/" in done.stdout, done
+    files = [path for path in store.iterdir() if path.is_file()]
+    assert all(str(path) in done.stdout for path in files)
+
+
+def test_something_else_in_the_place_of_a_store_is_named(kept: Kept, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = kept("doctor", str(tmp_path / "file"))
+    assert done.status == 4 and f"{tmp_path}/file is not a folder" in done.out, done
+
+
+def test_what_is_wrong_on_the_way_to_a_file_of_the_administrator_is_named_at_once(
+    kept: Kept, environment: dict[str, str], store: Path, tmp_path: Path
+) -> None:
+    managed = tmp_path / "etc" / "kept" / "managed.json"
+    managed.parent.mkdir(parents=True)
+    managed.write_text("{}")
+    for path in (managed, managed.parent, managed.parent.parent):
+        path.chmod(0o777 if path.is_dir() else 0o666)
+    done = kept("doctor", str(store), "--managed", str(managed))
+    assert done.status == 4, done
+    [line] = [line for line in remedies(done) if line.startswith("chmod go-w /")]
+    assert line == f"chmod go-w {managed.parent.parent} {managed.parent} {managed}"
+    in_bash(environment, line)
+    assert kept("doctor", str(store), "--managed", str(managed)).status == 0

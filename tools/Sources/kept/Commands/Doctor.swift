@@ -9,9 +9,11 @@ struct Doctor: ParsableCommand {
     usage: "kept doctor STORE [--repair [--dry-run]] [--json | --quiet]",
     discussion: """
       Reads everything: the database, its checksums, every value and declaration, the administrator's files and their \
-      rights, the file system, and which processes have the store open. --repair removes values and declarations that \
-      cannot be read, and acknowledges a salvage; it says what is lost. Exit status 0: all is well; 1: something wants \
-      attention; 4: something is damaged, or the store cannot be opened.
+      rights, the file system, and which processes have the store open. If the store cannot be opened, it reports \
+      everything that may be the reason: permissions and owners of its files and of the folders above, the disk, the \
+      user namespace. --repair removes values and declarations that cannot be read, and acknowledges a salvage; it \
+      says what is lost. Exit status 0: all is well; 1: something wants attention; 4: something is damaged, or the \
+      store cannot be opened.
       """)
 
   @OptionGroup var store: StoreOption
@@ -32,27 +34,33 @@ struct Doctor: ParsableCommand {
     let (location, rest) = try store.split(words)
     _ = try rest.expect(0...0, "only the store")
     let settings: Store
-    var refusal: Finding?
+    var refusal: [Finding] = []
     do { settings = try StoreAccess.open(location, layers.choice) } catch let error as StoreError {
-      refusal = Finding(.damage, "the store cannot be opened: \(error.description)")
+      guard try StoreAccess.exists(location) else { throw error }
+      refusal.append(Finding(.damage, "the store cannot be opened: \(error.description)"))
       // The administrator's files may be the reason; then the rest is examined all the same.
       guard let other = try? StoreAccess.open(location, LayerChoice(hasStandard: false)) else {
-        guard json, let refusal else { throw error }
-        Output.standard.write(json: Value.array([refusal.json]).json)
-        throw ExitStatus(error.code)
+        if changing.quiet { Failure.print(error) }
+        return try end(refusal + Obstacles.findings(for: Store.folder(of: location) ?? location))
       }
+      refusal += layers.choice.files(for: location).flatMap { Obstacles.findings(forAdministrators: $0) }
       settings = other
     }
     let found = try settings.verify(progress: Progress.bar("verify"))
     var findings = try Finding.all(found, settings, location)
     if repair {
       let repairs = try Repair.apply(to: settings, found, isDryRun: changing.dryRun)
+      Output.standard.isDone = !changing.dryRun && !repairs.isEmpty
       findings =
         try changing.dryRun
         ? findings.filter { !$0.isRepaired } : Finding.all(settings.verify(), settings, location)
       findings = repairs + findings
     }
-    findings = (refusal.map { [$0] } ?? []) + findings
+    try end(refusal + findings, found)
+  }
+
+  /// Prints the findings, and ends with the status that they have.
+  private func end(_ findings: [Finding], _ found: Verification? = nil) throws {
     if json {
       Output.standard.write(json: Value.array(findings.map(\.json)).json)
     } else {
@@ -65,11 +73,12 @@ struct Doctor: ParsableCommand {
     }
   }
 
-  private func print(_ findings: [Finding], _ found: Verification) {
+  private func print(_ findings: [Finding], _ found: Verification?) {
     for finding in findings {
       changing.report("\(finding.severity.mark) \(Shown.line(finding.what))")
       if let remedy = finding.remedy { changing.report("  \(Shown.line(remedy))") }
     }
+    guard let found else { return }
     let (values, declarations) = (Count.of(found.values, "value"), Count.of(found.declarations, "declaration"))
     let sums = "\(values) and \(declarations) at revision \(found.revision)"
     let isWell = !findings.contains { $0.severity > .note }
@@ -132,10 +141,22 @@ struct Finding {
       findings.append(
         Finding(
           .attention, "the value of \"\(key)\" does not fit its declaration, and reads as absent",
-          "kept set \(location) \(key) VALUE, or kept reset \(location) \(key)"))
+          remedy(key, location)))
     }
     return try findings + ignored(settings, location) + layers(settings)
       + Surroundings(settings, location).findings
+  }
+
+  /// How to correct a value.
+  private static func remedy(_ key: String, _ location: String) -> String {
+    let reset = "kept reset \(words([location, key]))"
+    // `set` would take what is before the sign for the key.
+    return key.has("=") ? reset : "kept set \(words([location, key])) VALUE, or \(reset)"
+  }
+
+  /// Words of a command line of kept.
+  private static func words(_ words: [String]) -> String {
+    (words.contains { $0.begins(with: "-") } ? "-- " : "") + Shell.words(words)
   }
 
   /// Stored values that programs do not read, because the key is locked.
@@ -150,7 +171,7 @@ struct Finding {
       findings.append(
         Finding(
           .note, "the stored value of \"\(key.text)\" is ignored, because \(file) locks the key",
-          "kept reset \(location) \(key.text) --no-layers"))
+          "kept reset --no-layers \(words([location, key.text]))"))
     }
     return findings
   }
@@ -158,13 +179,13 @@ struct Finding {
   /// What is wrong with the files of the administrator, and with what they say of declared keys.
   private static func layers(_ settings: Store) throws(StoreError) -> [Finding] {
     var findings: [Finding] = []
-    var known: Set<String> = []
+    var known: Set<ExactString> = []
     // A declaration that cannot be read is found as damage.
     let declared = (try? settings.declarations().declarations.map(\.key.text)) ?? []
     // Any key shows the state of the files.
     for key in ["kept.doctor"] + declared {
       for layer in try settings.explain(key).layers where layer.layer != .user {
-        guard let problem = layer.problem, known.insert(problem).inserted else { continue }
+        guard let problem = layer.problem, known.insert(ExactString(problem)).inserted else { continue }
         let subject = key == "kept.doctor" ? "" : ", \"\(key)\""
         findings.append(
           Finding(
@@ -182,8 +203,8 @@ private enum Repair {
   static func apply(to settings: Store, _ found: Verification, isDryRun: Bool) throws -> [Finding] {
     var findings: [Finding] = []
     func note(_ done: String, _ planned: String) { findings.append(Finding(.note, isDryRun ? planned : done)) }
-    for key in Set(found.damage.compactMap(\.key)).sorted() {
-      if !isDryRun { try remove(key, from: settings) }
+    for key in Set(found.damage.compactMap { $0.key.map { ExactString($0) } }).sorted() {
+      if !isDryRun { try remove(key.text, from: settings) }
       note(
         "removed what was stored for \"\(key)\", which could not be read",
         "would remove what is stored for \"\(key)\", which cannot be read")

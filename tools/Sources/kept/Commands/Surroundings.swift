@@ -14,7 +14,8 @@ struct Surroundings {
       findings += FileSystem.findings(for: folder)
       if let rights = Self.rights(of: folder) { findings.append(rights) }
       if access(folder, W_OK) != 0 {
-        findings.append(Finding(.note, "this user may not write to it", "change it as its owner: ls -ld \(folder)"))
+        findings.append(
+          Finding(.note, "this user may not write to it", "change it as its owner: ls -ld \(Shell.words([folder]))"))
       }
       let processes = OpenProcess.all(of: folder).map(\.words).joined(separator: ", ")
       if !processes.isEmpty { findings.append(Finding(.note, "open in \(processes)")) }
@@ -30,11 +31,11 @@ struct Surroundings {
     guard stat(folder, &status) == 0, status.st_mode & 0o055 != 0 else { return nil }
     return Finding(
       .note, "other users may read the folder (mode \(String(status.st_mode & 0o777, radix: 8)))",
-      "if they shall not: chmod go-rwx \(folder)")
+      "if they shall not: chmod go-rwx \(Shell.words([folder]))")
   }
 }
 
-private enum FileSystem {
+enum FileSystem {
   /// Where the store is and what is free there, and what is unusual.
   ///
   /// The library itself refuses network file systems.
@@ -54,6 +55,12 @@ private enum FileSystem {
     if free < 16 << 20, !isReadOnly {
       findings.append(Finding(.attention, "the disk is nearly full, and writes will fail", "free space on it"))
     }
+    // Some file systems have no fixed number of them, and say 0.
+    if status.f_files > 0, status.f_favail < 16, !isReadOnly {
+      let left = Count.of(Int(status.f_favail), "free inode")
+      findings.append(
+        Finding(.attention, "the disk has \(left), and writes will fail", "remove files from it"))
+    }
     return findings
   }
 
@@ -61,15 +68,37 @@ private enum FileSystem {
   private static func type(of folder: String) -> String {
     guard let path = realpath(folder, nil) else { return "an unknown file system" }
     defer { free(path) }
-    let resolved = String(cString: path) + "/"
-    let mounts = (try? File.bytes(of: "/proc/self/mounts")).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    let resolved = Array(UnsafeBufferPointer(start: path, count: strlen(path))).map { UInt8(bitPattern: $0) } + slash
+    let mounts = (try? File.bytes(of: "/proc/self/mounts")) ?? []
     var best = (length: 0, type: "an unknown file system")
-    for line in mounts.split(separator: "\n") {
-      let fields = line.split(separator: " ")
+    for line in mounts.split(separator: UInt8(ascii: "\n")) {
+      let fields = line.split(separator: UInt8(ascii: " "))
       guard fields.count > 2 else { continue }
-      let place = fields[1] == "/" ? "/" : String(fields[1]) + "/"
-      if resolved.hasPrefix(place), place.utf8.count >= best.length { best = (place.utf8.count, String(fields[2])) }
+      let place = unescaped(fields[1])
+      let start = place == slash ? slash : place + slash
+      if resolved.starts(with: start), start.count >= best.length {
+        best = (start.count, String(decoding: fields[2], as: UTF8.self))
+      }
     }
     return best.type
+  }
+
+  private static let slash = [UInt8(ascii: "/")]
+
+  /// A path in which the kernel has written spaces, tabs, line breaks and backslashes as a backslash and three digits.
+  private static func unescaped(_ field: ArraySlice<UInt8>) -> [UInt8] {
+    var (bytes, rest) = ([UInt8](), field)
+    while let byte = rest.popFirst() {
+      let digits = rest.prefix(3)
+      if byte == UInt8(ascii: "\\"), let octal = UInt8(String(decoding: digits, as: UTF8.self), radix: 8),
+        digits.count == 3
+      {
+        bytes.append(octal)
+        rest.removeFirst(3)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return bytes
   }
 }
