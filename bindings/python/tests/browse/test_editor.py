@@ -313,6 +313,30 @@ def test_a_change_of_another_process_is_not_overwritten_unseen(filled: Path, wri
     assert stored(filled, "audio.volume") == 60
 
 
+def test_both_texts_of_a_conflict_fit_a_small_terminal(filled: Path, writer: Writer) -> None:
+    writer.declare({"ui.font": {"type": "string", "default": "Sans", "summary": "What is read"}})
+    writer.set("ui.font", "\n".join(f"mine {number}" for number in range(20)))
+
+    async def body(pilot: Pilot[int]) -> None:
+        await wait_for(pilot, lambda: "mine 19" in str(session_of(pilot).settings["ui.font"]), "the text")
+        area = await open_editor(pilot, "ui.font")
+        await pilot.press("x")
+        writer.set("ui.font", "\n".join(f"other {number}" for number in range(20)))
+        await pilot.press("ctrl+s")
+        await wait_for_text(pilot, "other 0")
+        other = pilot.app.screen.query_one("#other")
+        other.focus()
+        await pilot.press("end")
+        await wait_for_text(pilot, "other 19")
+        lines = screen_lines(pilot)
+        assert any("mine" in line for line in lines)
+        box = other.region
+        assert set(lines[box.bottom - 1][box.x + 1 : box.right - 1]) == {"━"}, "its end is in view"
+        assert area.region.bottom <= box.y
+
+    browse(filled, body, size=(80, 24))
+
+
 def test_after_a_conflict_the_other_value_can_be_kept(filled: Path, writer: Writer) -> None:
     async def body(pilot: Pilot[int]) -> None:
         await open_editor(pilot, "ui.font")

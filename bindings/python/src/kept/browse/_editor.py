@@ -78,6 +78,9 @@ class Editor(ModalScreen[None]):
     Editor #problem { color: $text-error; height: auto; }
     Editor #size { color: $text-muted; height: 1; }
     Editor #other { height: auto; max-height: 8; border: solid $error; display: none; }
+    Editor.conflict #other { display: block; }
+    Editor.conflict TextArea { height: 6; }
+    Editor.conflict #problems { max-height: 3; }
     Editor #other:focus { border: heavy $error; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -313,7 +316,7 @@ class Editor(ModalScreen[None]):
             text = f"{text[:LONGEST]}\n… kept get shows all of its {len(text):,} characters"
         what = "Its value is now this. Ctrl+S replaces it with yours, Escape keeps it:"
         self.query_one("#other-value", Static).update(f"{what}\n{many_lines(text)}")
-        self.query_one("#other").display = True
+        self.add_class("conflict")  # which leaves place for it
 
     @property
     def unsaved(self) -> list[str]:
