@@ -146,6 +146,6 @@ extension StoreError {
   package static func shadowed(_ key: KeyName, by layer: Layer) -> StoreError {
     StoreError(
       .shadowed, key: key.text,
-      "is hidden: the store was written, but the \(layer) layer comes before it and decides what is read")
+      "is hidden: the \(layer) layer comes before the store, and decides what is read")
   }
 }

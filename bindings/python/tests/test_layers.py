@@ -119,7 +119,11 @@ def test_a_locked_key_is_an_error_and_a_shadowed_one_a_warning(folder: Path) -> 
             settings["other"] = 1
             with pytest.raises(kept.ShadowedWarning):
                 settings[VOLUME] = 73
-        assert settings.revision(VOLUME) == 5, "it is stored all the same"
+            assert settings.revision(VOLUME) == 5, "it is stored all the same"
+            with pytest.raises(kept.ShadowedWarning) as raised, settings.transaction() as t:
+                t[VOLUME] = 74
+            assert "written" not in str(raised.value), "the block has rolled it back"
+        assert settings.revision(VOLUME) == 5
 
 
 def test_updating_starts_from_the_stored_value(folder: Path) -> None:
