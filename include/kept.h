@@ -160,11 +160,12 @@ typedef struct kept_options {
 
 /** Opens a store. Creates it if it does not exist.
  *  @param location  one of: an identifier such as "com.example.player", stored in
- *                   $XDG_CONFIG_HOME/kept/<identifier>.kept/, by default in ~/.config; text with a slash: the path of
- *                   the store's folder; "memory:": a new store without a file; "memory:name": a store without a file,
- *                   shared by name within this process; "dir:/path": a folder with one JSON file for each key, for
- *                   values that people edit. A `dir:` store has no declarations, and no transactions of more than one
- *                   key (KEPT_UNSUPPORTED)
+ *                   $XDG_CONFIG_HOME/kept/<identifier>.kept/, by default in ~/.config, where ~ is HOME or, if that is
+ *                   not set, the home folder in the user database (passwd); text with a slash: the path of the store's
+ *                   folder; "memory:": a new store without a file; "memory:name": a store without a file, shared by
+ *                   name within this process; "dir:/path": a folder with one JSON file for each key, for values that
+ *                   people edit. A `dir:` store has no declarations, and no transactions of more than one key
+ *                   (KEPT_UNSUPPORTED)
  *  @param options  NULL for the defaults; copied
  *  @param[out] store  receives the handle; end it with kept_close()
  *  @return KEPT_OK, KEPT_SALVAGED, KEPT_INVALID, KEPT_BUSY, KEPT_DENIED, KEPT_NO_SPACE, KEPT_CORRUPT, KEPT_UNAVAILABLE,
@@ -189,9 +190,10 @@ typedef struct kept_options {
  *  its files.
  *
  *  A managed layer that cannot be read is KEPT_UNAVAILABLE: the store is not opened without its locks. A program that
- *  runs with other privileges than its caller (set-user-ID) ignores XDG_CONFIG_HOME, HOME and the environment layer. A
- *  path to a store, a layer, a backup or an export may contain only UTF-8 names: a link whose target is not UTF-8, or a
- *  relative path in a working directory whose name is not UTF-8, is KEPT_UNAVAILABLE.
+ *  runs with other privileges than its caller (set-user-ID) ignores XDG_CONFIG_HOME, HOME and the environment layer:
+ *  its stores are in the home folder of its effective user. A path to a store, a layer, a backup or an export may
+ *  contain only UTF-8 names: a link whose target is not UTF-8, or a relative path in a working directory whose name is
+ *  not UTF-8, is KEPT_UNAVAILABLE.
  *
  *  The next process that opens a damaged store exclusively moves the damaged files to the folder `quarantine` and
  *  recovers what it can. While other processes have the store open, opening returns KEPT_CORRUPT. Only what SQLite

@@ -5,10 +5,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -121,6 +123,39 @@ static inline const char *kept_variable(const char *name) {
 #else
   return issetugid() ? NULL : getenv(name);
 #endif
+}
+
+/// The absolute path that a variable has; NULL if it has another text.
+static inline const char *kept_path_variable(const char *name) {
+  const char *path = kept_variable(name);
+  return path != NULL && *path == '/' ? path : NULL;
+}
+
+/// A path and a suffix, as text to free with free(); NULL if the path is not absolute, or if memory is short.
+static inline char *kept_absolute(const char *path, const char *suffix) {
+  char *text = *path == '/' ? (char *)malloc(strlen(path) + strlen(suffix) + 1) : NULL;
+  if (text != NULL) strcpy(stpcpy(text, path), suffix);
+  return text;
+}
+
+/// The folder of the user's configuration, an absolute path to free with free(). Relative paths in variables are
+/// ignored, as the XDG specification requires. Without HOME, the user database has the home folder: that of the
+/// effective user, so that a set-user-ID program writes nothing into a folder of its caller. NULL if none names one.
+static inline char *kept_configuration_folder(void) {
+  const char *folder = kept_path_variable("XDG_CONFIG_HOME"), *home = kept_path_variable("HOME");
+  if (folder != NULL) return kept_absolute(folder, "");
+  if (home != NULL) return kept_absolute(home, "/.config");
+  int error = ERANGE;
+  char *found = NULL;
+  for (size_t capacity = 1024; error == ERANGE && capacity <= 1 << 20; capacity *= 4) {
+    struct passwd entry, *user = NULL;
+    char *buffer = (char *)malloc(capacity);
+    if (buffer == NULL) return NULL;
+    error = getpwuid_r(geteuid(), &entry, buffer, capacity, &user);
+    if (error == 0 && user != NULL) found = kept_absolute(user->pw_dir, "/.config");
+    free(buffer);
+  }
+  return found;
 }
 
 /// The environment variables, each as NAME=text, followed by a null pointer; empty if kept_variable() returns none.

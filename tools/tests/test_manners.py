@@ -112,6 +112,24 @@ def test_a_new_store_is_announced_with_the_one_that_was_meant(kept: Kept) -> Non
     assert kept("set", "com.example.other", "a", "1", "--quiet").err == ""
 
 
+def test_stores_are_in_the_home_of_the_user_database_where_no_variable_names_one(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "passwd").write_text(f"someone:x:{os.geteuid()}:0::{tmp_path}/home:/bin/sh\n")
+    # A user database of its own, in a mount namespace.
+    with_users = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/passwd && exec "$@"', tmp_path / "passwd"]
+    if subprocess.run([*with_users, "true"], capture_output=True).returncode != 0:
+        pytest.skip("this user may not mount a file")
+    homeless = {name: text for name, text in environment.items() if name not in {"HOME", "XDG_CONFIG_HOME"}}
+    for words in (["set", "com.example.homely", "a", "1"], ["stores"]):
+        done = subprocess.run(
+            [*with_users, environment["KEPT_COMMAND"], *words], env=homeless, capture_output=True, text=True, check=True
+        )
+    assert "com.example.homely" in done.stdout
+    assert (tmp_path / "home/.config/kept/com.example.homely.kept/values.sqlite").exists()
+
+
 def test_a_store_may_be_a_path(kept: Kept, tmp_path: Path) -> None:
     path = str(tmp_path / "store")
     assert kept("set", path, "a", "1").status == 0

@@ -46,18 +46,15 @@ struct Location: Hashable {
     return try configurationFolder() + "/kept/\(identifier).kept"
   }
 
-  /// According to the XDG specification, a relative path in the variable is ignored.
   private static func configurationFolder() throws(StoreError) -> String {
-    if let path = try environment("XDG_CONFIG_HOME"), path.begins(with: "/") { return path }
-    if let home = try environment("HOME"), home.begins(with: "/") { return home + "/.config" }
-    throw StoreError(
-      .unavailable,
-      "neither XDG_CONFIG_HOME nor HOME is set to an absolute path; set one, or open the store by its path")
-  }
-
-  private static func environment(_ name: String) throws(StoreError) -> String? {
-    guard let text = kept_variable(name) else { return nil }
-    guard let path = String(validatingCString: text) else { throw .notUTF8("the environment variable \(name)") }
+    guard let text = kept_configuration_folder() else {
+      throw StoreError(
+        .unavailable,
+        "neither XDG_CONFIG_HOME nor HOME is set to an absolute path, and the user database has no home folder for "
+          + "user \(geteuid()); set one, or open the store by its path")
+    }
+    defer { free(text) }
+    guard let path = String(validatingCString: text) else { throw .notUTF8("the folder of the user's configuration") }
     return path
   }
 }

@@ -62,9 +62,10 @@ public final class Store: SettingsAccess {
   /// In C: `kept_open`.
   ///
   /// - Parameter location: an identifier such as `com.example.player`, which is stored in
-  ///   `$XDG_CONFIG_HOME/kept/<identifier>.kept/` (by default in `~/.config`); text with a slash is a path to the
-  ///   store's folder; `dir:/path` keeps each key in its own file there, see ``DirectoryStorage``; `memory:` is a new
-  ///   store without a file, and `memory:name` one that this process shares by name while a handle is open.
+  ///   `$XDG_CONFIG_HOME/kept/<identifier>.kept/` (by default in `~/.config`, where `~` is `HOME` or the home folder in
+  ///   the user database); text with a slash is a path to the store's folder; `dir:/path` keeps each key in its own
+  ///   file there, see ``DirectoryStorage``; `memory:` is a new store without a file, and `memory:name` one that this
+  ///   process shares by name while a handle is open.
   ///
   /// Throws `invalid`, `denied`, `noSpace`, `corrupt`, `unavailable` or `unsupported`. A location may be opened several
   /// times, in one process or in many: all handles see the same values. A damaged database is set aside, and its
@@ -100,8 +101,8 @@ public final class Store: SettingsAccess {
   ///
   /// For programs that must not create a store, and for those that show where one is. C and Python have no counterpart.
   ///
-  /// Throws `invalid` for a location that ``open(_:options:)`` would refuse, and `unavailable` if an identifier is
-  /// given, and no variable of the environment names the user's folders.
+  /// Throws `invalid` for a location that ``open(_:options:)`` would refuse, and `unavailable` for an identifier if
+  /// neither the environment nor the user database names a home folder.
   public static func folder(of location: String) throws(StoreError) -> String? {
     let location = try Location(location)
     return location.scheme == .memory ? nil : location.name

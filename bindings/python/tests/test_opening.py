@@ -37,6 +37,21 @@ def test_an_identifier_lives_in_the_configuration_folder(tmp_path: Path, monkeyp
     assert (tmp_path / "kept/com.example.player.kept").is_dir()
 
 
+def test_an_identifier_is_in_the_home_of_the_user_database_where_no_variable_names_one(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "passwd").write_text(f"someone:x:{os.geteuid()}:0::{tmp_path}/home:/bin/sh\n")
+    # A user database of its own, in a mount namespace.
+    with_users = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/passwd && exec "$@"', tmp_path / "passwd"]
+    if subprocess.run([*with_users, "true"], capture_output=True).returncode != 0:
+        pytest.skip("this user may not mount a file")
+    code = "import kept; kept.open('com.example.homely')['a'] = 1"
+    environment = {name: text for name, text in os.environ.items() if name not in {"HOME", "XDG_CONFIG_HOME"}}
+    environment["PYTHONPATH"] = str(Path(kept.__file__).parents[1])
+    subprocess.run([*with_users, sys.executable, "-c", code], env=environment, check=True)
+    with kept.open(tmp_path / "home/.config/kept/com.example.homely.kept") as settings:
+        assert settings["a"] == 1
+
+
 def test_a_salvage_is_reported_until_it_is_acknowledged(location: Path) -> None:
     with kept.open(location) as settings:
         assert settings.salvaged is None

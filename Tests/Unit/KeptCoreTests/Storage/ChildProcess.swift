@@ -9,10 +9,13 @@ final class ChildProcess {
   private let questions = Pipe()
   private let answers = Pipe()
 
-  /// - Parameter asNobody: it gives up the rights of root, if it has them.
-  init(opening location: String, asNobody: Bool = false) throws {
-    process.executableURL = try Self.program()
-    process.arguments = [location] + (asNobody ? ["--as-nobody"] : [])
+  /// - Parameters:
+  ///   - asNobody: it gives up the rights of root, if it has them.
+  ///   - wrapper: a program and its arguments, which executes the program that it is given after them.
+  init(opening location: String, asNobody: Bool = false, through wrapper: [String] = []) throws {
+    let command = wrapper + [try Self.program().path, location] + (asNobody ? ["--as-nobody"] : [])
+    process.executableURL = URL(fileURLWithPath: command[0])
+    process.arguments = Array(command.dropFirst())
     process.standardInput = questions
     process.standardOutput = answers
     try process.run()

@@ -21,6 +21,30 @@ import Testing
     #expect(location.name.hasSuffix("/kept/com.example.player.kept"))
   }
 
+  /// A user database of its own, in a mount namespace.
+  @Test(.enabled("only root can mount a file") { geteuid() == 0 && Self.isRun("/usr/bin/unshare", "--mount", "true") })
+  func `of an identifier is in the home folder of the user database where no variable names one`() throws {
+    let (users, home) = (folder.path + "/passwd", folder.path + "/home")
+    try "someone:x:0:0::\(home):/bin/sh\n".write(toFile: users, atomically: true, encoding: .utf8)
+    try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: false)
+    let child = try ChildProcess(
+      opening: "com.example.homely",
+      through: [
+        "/usr/bin/env", "-u", "HOME", "-u", "XDG_CONFIG_HOME", "unshare", "--mount", "sh", "-c",
+        #"mount --bind "$0" /etc/passwd && exec "$@""#, users,
+      ])
+    #expect(try child.ask("set", "a", "1") == "ok")
+    try child.finish()
+    let store = try Store.open(home + "/.config/kept/com.example.homely.kept")
+    #expect(try store.value(forKey: "a") == 1)
+  }
+
+  private static func isRun(_ program: String, _ arguments: String...) -> Bool {
+    guard let process = try? Process.run(URL(fileURLWithPath: program), arguments: arguments) else { return false }
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }
+
   @Test(arguments: ["", "a\u{0}b", ".hidden", "with space", "caf\u{E9}", "a\\b", String(repeating: "x", count: 201)])
   func `that is no identifier is refused`(_ text: String) {
     #expect(code { try Location(text) } == .invalid)

@@ -32,11 +32,12 @@ def open(
     """Opens a store, and creates it if there is none.
 
     `location` is an identifier such as "com.example.player" (lives in $XDG_CONFIG_HOME/kept/<identifier>.kept/, by
-    default in ~/.config), a path to the store's folder (a str with a slash, or any `Path`), "memory:" for a new store
-    without a file, or "memory:name" for one that this process shares by name. `durability` is the default for writes:
-    "shared" survives kill -9 of every process, "durable" survives power loss too. `busy_timeout` is the time, in
-    seconds, that a write waits for other writers before it raises a `BusyError`: 0 to 4,294,967, which is 49 days.
-    `tag` names the program: observers in every process find it in `Notice.tag` and `Change.tag`.
+    default in ~/.config, where ~ is HOME or the home folder in the user database), a path to the store's folder (a str
+    with a slash, or any `Path`), "memory:" for a new store without a file, or "memory:name" for one that this process
+    shares by name. `durability` is the default for writes: "shared" survives kill -9 of every process, "durable"
+    survives power loss too. `busy_timeout` is the time, in seconds, that a write waits for other writers before it
+    raises a `BusyError`: 0 to 4,294,967, which is 49 days. `tag` names the program: observers in every process find it
+    in `Notice.tag` and `Change.tag`.
 
     The other arguments add layers: `managed` and `system` are files of the administrator, a path or True for
     /etc/kept/<identifier>/managed.json and system.json; `arguments` is a command line such as `sys.argv`; `environment`

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from textual.pilot import Pilot
@@ -64,6 +67,19 @@ def cells(pilot: Pilot[int], name: str) -> list[str]:
 def findings(pilot: Pilot[int], name: str) -> list[Finding]:
     assert isinstance(pilot.app.screen, Overview)
     return pilot.app.screen._findings[name]
+
+
+def test_without_variables_the_user_database_has_the_folder_of_stores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pwd, "getpwuid", lambda user: SimpleNamespace(pw_dir=f"/home/{user}"))
+    monkeypatch.setattr(os, "geteuid", lambda: 42)
+    for name in ("XDG_CONFIG_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    assert folder_of("com.example.player") == Path("/home/42/.config/kept/com.example.player.kept")
+    for name in ("XDG_CONFIG_HOME", "HOME"):
+        monkeypatch.setenv(name, "relative")
+    assert folder_of("com.example.player") == Path("/home/42/.config/kept/com.example.player.kept")
+    monkeypatch.setenv("HOME", "/elsewhere")
+    assert folder_of("com.example.player") == Path("/elsewhere/.config/kept/com.example.player.kept")
 
 
 def test_all_stores_are_shown_with_size_keys_health_and_who_has_them_open(stores: Path, process: Writer) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,11 +25,17 @@ class Place:
 
 
 def user_folder() -> Path:
-    """The parent of the user's stores."""
-    configuration = os.environ.get("XDG_CONFIG_HOME", "")
+    """The parent of the user's stores, found as the library finds it."""
     # The XDG specification ignores a path that is not absolute.
-    base = Path(configuration) if configuration.startswith("/") else Path.home() / ".config"
-    return base / "kept"
+    configuration, home = (os.environ.get(name, "") for name in ("XDG_CONFIG_HOME", "HOME"))
+    if configuration.startswith("/"):
+        return Path(configuration) / "kept"
+    if not home.startswith("/"):
+        try:
+            home = pwd.getpwuid(os.geteuid()).pw_dir
+        except KeyError:  # a user without an entry has no stores
+            home = "/"
+    return Path(home) / ".config/kept"
 
 
 def is_identifier(location: str) -> bool:
