@@ -171,7 +171,11 @@ package final class LayerStack: @unchecked Sendable {
   /// Starts watching before reading, so that no change in between is missed.
   private func watch(_ files: [LayerFile]) {
     // Held until end(), which the handle always calls.
-    let watches = files.map { file in FileWatch.begin(file.path) { self.reread() } }
+    var watches = files.map { file in FileWatch.begin(file.path) { self.reread() } }
+    // Where a thread watches files, a program that only waits for changes learns that its store was removed.
+    if !files.isEmpty, let storage = storage as? any FolderStorage {
+      watches.append(FileWatch.begin(storage.folder.shown) { storage.checkPlace() })
+    }
     state.update { $0.watches = watches }
     if !files.isEmpty { reread() }
   }

@@ -35,6 +35,8 @@ final class Watcher: Delivery {
     var call = 0
     // The observer that the leader calls.
     var called: Observer?
+    // Why waiting has failed since it last succeeded.
+    var failure: String?
 
     var isCalling: Bool { call % 2 == 1 }
     /// The number of threads that the slow queue still needs and may have.
@@ -200,8 +202,9 @@ final class Watcher: Delivery {
           $0.isNeeded || feed.hasMail ? true : nil
         }
       }
+      state.updateQuietly { $0.failure = nil }
     } catch {
-      report(error)
+      if state.updateQuietly({ $0.isNew(error) }) { report(error) }
       // A failed read is repeated later. No change is lost.
       let _: Bool? = state.wait(milliseconds: 1000) { $0.subscribers.isEmpty ? true : nil }
     }
@@ -312,6 +315,12 @@ extension Watcher.State {
     call += 1
     called = nil
     return true
+  }
+
+  /// Whether an error differs from the one before; each second another attempt fails.
+  fileprivate mutating func isNew(_ error: StoreError) -> Bool {
+    defer { failure = error.message }
+    return failure != error.message
   }
 
   /// Whether there was a reason to end the waiting.

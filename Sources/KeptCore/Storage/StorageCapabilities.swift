@@ -41,6 +41,9 @@ protocol VerifiableStorage: Storage {
 protocol FolderStorage: CopyableStorage {
   /// The folder; it never changes.
   var folder: StoreFolder { get }
+
+  /// Looks whether the folder is in place; if it is not, the next call fails, and ``Storage/wait(after:)`` at once.
+  func checkPlace()
 }
 
 /// A storage that keeps what its commits have replaced.

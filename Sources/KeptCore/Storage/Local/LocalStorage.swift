@@ -204,6 +204,11 @@ extension LocalStorage: IndexedStorage {
 extension LocalStorage: FolderStorage {
   var folder: StoreFolder { database.folder }
 
+  func checkPlace() {
+    commitPath.stayInPlace()
+    if journal.mayHaveMoved { journal.wake() }
+  }
+
   func copy(into draft: String) throws(StoreError) {
     // A child forked meanwhile would inherit a connection that it cannot close.
     Fork.gate.enter()

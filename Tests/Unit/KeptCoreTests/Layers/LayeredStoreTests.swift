@@ -122,6 +122,19 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
     subscription.cancel()
   }
 
+  @Test func `is told that its folder was removed, while it only waits`() throws {
+    let store = try desk.open(.folder)
+    try store.set(1, forKey: "a")
+    let subscription = try store.observe(.prefix(""), received.add)
+    // When all is settled, the store looks at its folder no more until it is used again.
+    let storage = try #require(store.shared.storage as? LocalStorage)
+    while storage.commitPath.mustSettle { sched_yield() }
+    try FileManager.default.removeItem(atPath: desk.folder.path + "/store")
+    #expect(desk.reports.wait { $0.first }?.code == .unavailable)
+    #expect(throws: StoreError.self) { try store.value(forKey: "a") }
+    subscription.cancel()
+  }
+
   @Test(arguments: StoreUnderTest.allCases)
   func `delivers each state of a file, and then reads it`(_ kind: StoreUnderTest) throws {
     let store = try desk.open(kind)

@@ -9,6 +9,10 @@ import Testing
 private final class WatchedStorage: Storage {
   let memory = MemoryStorage()
   let waiting = Monitor(0)
+  /// While it is true, waiting fails.
+  let isAway = Monitor(false)
+  /// How often it has failed.
+  let failures = Monitor(0)
   /// While it is true, reads fail; afterwards the history is lost.
   let isUnreadable = Monitor(false)
   private let remembersFrom = Monitor<Revision>(0)
@@ -19,6 +23,10 @@ private final class WatchedStorage: Storage {
   var generation: UInt64 { memory.generation }
 
   func wait(after revision: Revision) throws(StoreError) -> Bool {
+    if isAway.read({ $0 }) {
+      failures.update { $0 += 1 }
+      throw StoreError(.unavailable, "the disk is away; put it back")
+    }
     waiting.update { $0 += 1 }
     defer { waiting.update { $0 -= 1 } }
     return try memory.wait(after: revision)
@@ -46,6 +54,26 @@ private final class WatchedStorage: Storage {
   func interruptWaiting() { memory.interruptWaiting() }
   func flush() throws(StoreError) { try memory.flush() }
   func close() { memory.close() }
+}
+
+@Suite(.timeLimit(.minutes(30))) struct `A store that cannot wait for changes` {
+  @Test func `reports that once, however often it fails, and again after it has recovered`() throws {
+    let storage = WatchedStorage()
+    let reports = Monitor<[StoreError]>([])
+    let store = Store(
+      storage: storage, options: StoreOptions(errorHandler: { error in reports.update { $0 += [error] } }))
+    let subscription = try store.observe(.prefix("")) { _ in }
+    for round in 1...2 {
+      storage.waiting.wait { $0 > 0 ? () : nil }
+      storage.isAway.update { $0 = true }
+      storage.interruptWaiting()
+      storage.failures.wait { $0 >= 3 * round ? () : nil }
+      #expect(reports.read { $0.count } == round)
+      storage.isAway.update { $0 = false }
+    }
+    subscription.cancel()
+    store.close()
+  }
 }
 
 @Suite(.timeLimit(.minutes(30))) struct `The end of a store's use` {
