@@ -53,7 +53,7 @@ KEPT_API kept_status kept_json_set_if(kept_store *store, const char *key, json_o
                                       uint64_t *revision, kept_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
- * Declarations and layers
+ * Declarations, layers and exports
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Declares a key.
@@ -84,6 +84,13 @@ KEPT_API kept_status kept_json_explain(kept_store *store, const char *key, json_
  *  @param defaults  an object of keys and values; null withdraws a default
  *  @return as kept_register_json(), its form for text; `error->offset` is -1. */
 KEPT_API kept_status kept_json_register(kept_store *store, json_object *defaults, kept_error *error);
+
+/** Exports the store or a part of it, as of one revision.
+ *  @param options  NULL for everything but secrets and declarations
+ *  @param[out] tree  receives an object that you own, as described at kept_export_json()
+ *  @return as kept_export_json(), its form for text. */
+KEPT_API kept_status kept_json_export(kept_store *store, const kept_transfer_options *options, json_object **tree,
+                                      kept_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Observation

@@ -1,4 +1,4 @@
-/* Declarations and explanations as trees: kept_json_declare() and the functions around it. */
+/* Declarations, explanations and exports as trees: kept_json_declare() and the functions around it. */
 #include "json_text.h"
 
 #include <stdlib.h>
@@ -43,6 +43,14 @@ kept_status kept_json_explain(kept_store *store, const char *key, json_object **
   if (explanation == NULL) return null_argument(error);
   kept_status status = kept_explain_json(store, key, &text, error);
   return given(status, text, explanation, error);
+}
+
+kept_status kept_json_export(
+  kept_store *store, const kept_transfer_options *options, json_object **tree, kept_error *error) {
+  char *text = NULL;
+  if (tree == NULL) return null_argument(error);
+  kept_status status = kept_export_json(store, options, &text, error);
+  return given(status, text, tree, error);
 }
 
 kept_status kept_json_register(kept_store *store, json_object *defaults, kept_error *error) {

@@ -58,6 +58,21 @@ static void an_explanation_is_a_tree(void) {
   json_object_put(explanation);
 }
 
+static void an_export_is_a_tree(void) {
+  kept_store *store = fresh_store();
+  kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
+  json_object *tree = NULL;
+  EXPECT(KEPT_OK, kept_set_int64(store, "audio.volume", 5, &why));
+  EXPECT(KEPT_OK, kept_set_int64(store, "other", 6, &why));
+  options.prefix = "audio.";
+  EXPECT(KEPT_OK, kept_json_export(store, &options, &tree, &why));
+  CHECK_TEXT("{\"audio.volume\":5}",
+    json_object_to_json_string_ext(json_object_object_get(tree, "values"), JSON_C_TO_STRING_PLAIN));
+  json_object_put(tree);
+  options.flags = 1u << 31;
+  EXPECT(KEPT_INVALID, kept_json_export(store, &options, &tree, &why));
+}
+
 static void bad_arguments_are_refused(void) {
   kept_store *store = fresh_store();
   json_object *tree = NULL;
@@ -66,6 +81,7 @@ static void bad_arguments_are_refused(void) {
   EXPECT(KEPT_INVALID, kept_json_declarations(store, "", NULL, &why));
   EXPECT(KEPT_INVALID, kept_json_explain(store, "volume", NULL, &why));
   EXPECT(KEPT_INVALID, kept_json_explain(NULL, "volume", &tree, &why));
+  EXPECT(KEPT_INVALID, kept_json_export(store, NULL, NULL, &why));
   EXPECT(KEPT_INVALID, kept_json_register(store, NULL, &why));
   CHECK_INT(KEPT_INVALID, kept_json_explain(NULL, NULL, NULL, NULL));
   kept_close(store);
@@ -79,6 +95,7 @@ int main(int argc, char **argv) {
     TEST(a_key_is_declared_by_a_tree_and_gives_one),
     TEST(a_tree_that_declares_nothing_is_refused),
     TEST(an_explanation_is_a_tree),
+    TEST(an_export_is_a_tree),
     TEST(bad_arguments_are_refused),
     { 0 },
   };
