@@ -4,24 +4,26 @@
  * GSettings object, so no signal is emitted there: see forward(). */
 #include "backend.h"
 
+#include "changing.h"
 #include "names.h"
-#include "opening.h"
-#include "values.h"
+#include "reading.h"
 
-#include <json-c/json.h>
-#include <kept.h>
+#include <kept_json.h>
 #include <string.h>
 #include <unistd.h>
 
 /* A GSettings object aborts when it is told of 256 keys at once. */
 enum { most_keys_at_once = 255 };
 
-/* `store` and `context` stay what they are from construction on; `lock` guards the others. Without a store, everything
- * is locked; see open_store_or_memory(). */
+/* `context` stays what it is from construction on. `settings` is exchanged when the store was removed; `reopening` is
+ * held meanwhile. `lock` guards the others. */
 typedef struct {
   GSettingsBackend parent;
-  kept_store *store;
   GMainContext *context;
+  OpenStore *settings;
+  GMutex reopening;
+  /* What was exchanged, closed at the end: other threads may be in it. */
+  GSList *former;
   GMutex lock;
   guint subscribers;
   kept_subscription *subscription;
@@ -39,110 +41,70 @@ G_DEFINE_DYNAMIC_TYPE(KeptSettingsBackend, kept_settings_backend, G_TYPE_SETTING
 
 #define SELF(object) ((KeptSettingsBackend *)(object))
 
+static OpenStore *settings_of(GSettingsBackend *backend) { return g_atomic_pointer_get(&SELF(backend)->settings); }
+
+static kept_store *store_of(GSettingsBackend *backend) { return handle_of(settings_of(backend)); }
+
+/* A store that was removed, or that could not be opened again. */
+static gboolean is_gone(kept_status status) { return status == KEPT_UNAVAILABLE || status == KEPT_CLOSED; }
+
+static gboolean reopen(KeptSettingsBackend *self, OpenStore *gone, gboolean may_wait, kept_error *error);
+
 /* ------------------------------------------------------------------------------------------------------------------
  * Reading
  * --------------------------------------------------------------------------------------------------------------- */
 
-static GVariant *read_text(kept_store *store, const char *key) {
-  char buffer[512];
-  size_t length;
-  if (kept_get_string(store, key, buffer, sizeof buffer, &length, NULL) != KEPT_OK) return NULL;
-  return strlen(buffer) == length ? g_variant_new_string(buffer) : NULL;
-}
-
-static GVariant *read_json(kept_store *store, const char *key, const GVariantType *type) {
-  char *json = NULL;
-  if (kept_get_json(store, key, &json, NULL) != KEPT_OK) return NULL;
-  GVariant *value = variant_of_json(json, type);
-  kept_free(json);
-  return value;
-}
-
-/* The value of the highest layer; the most frequent types without JSON. */
-static GVariant *read_effective(kept_store *store, const char *key, const GVariantType *type) {
-  bool truth, is_there = false;
-  int64_t number;
-  double real;
-  GVariant *value = NULL;
-  /* A declared default does not count: the schema has one, perhaps a translated one. */
-  if (kept_contains(store, key, &is_there, NULL) != KEPT_OK || !is_there) return NULL;
-  switch (*g_variant_type_peek_string(type)) {
-    case 'b':
-      if (kept_get_bool(store, key, &truth, NULL) == KEPT_OK) value = g_variant_new_boolean(truth);
-      break;
-    case 'i':
-      if (kept_get_int64(store, key, &number, NULL) == KEPT_OK && number >= G_MININT32 && number <= G_MAXINT32)
-        value = g_variant_new_int32((gint32)number);
-      break;
-    case 'u':
-      if (kept_get_int64(store, key, &number, NULL) == KEPT_OK && number >= 0 && number <= G_MAXUINT32)
-        value = g_variant_new_uint32((guint32)number);
-      break;
-    case 'd':
-      if (kept_get_double(store, key, &real, NULL) == KEPT_OK) value = g_variant_new_double(real);
-      break;
-    case 's': value = read_text(store, key); break;
-    default: break;
+/* The store to read a path from, and the key there; NULL if no key can have the path. A store that was removed is
+ * opened again. `is_there` receives whether any layer has a value. A declared default does not count: the schema has
+ * one, perhaps a translated one. */
+static char *find(GSettingsBackend *backend, const char *path, kept_store **store, bool *is_there) {
+  OpenStore *settings = settings_of(backend);
+  char *key = key_of_path(path);
+  *is_there = false;
+  *store = handle_of(settings);
+  kept_status status = key != NULL ? kept_contains(*store, key, is_there, NULL) : KEPT_OK;
+  if (is_gone(status) && reopen(SELF(backend), settings, TRUE, NULL)) {
+    *store = store_of(backend);
+    kept_contains(*store, key, is_there, NULL);
   }
-  return value != NULL ? g_variant_take_ref(value) : read_json(store, key, type);
-}
-
-/* What kept_explain_json() says; NULL if it says nothing. Freed with json_object_put(). */
-static json_object *explain(kept_store *store, const char *key) {
-  char *json = NULL;
-  if (kept_explain_json(store, key, &json, NULL) != KEPT_OK) return NULL;
-  json_object *tree = tree_of_json(json);
-  kept_free(json);
-  return tree;
-}
-
-/* The value of the highest of some layers that has one of the type. */
-static GVariant *read_layers(kept_store *store, const char *key, const GVariantType *type, const char *const *names) {
-  json_object *tree = explain(store, key), *layers = NULL;
-  GVariant *found = NULL;
-  gsize count = json_object_object_get_ex(tree, "layers", &layers) ? json_object_array_length(layers) : 0;
-  for (gsize i = 0; found == NULL && i < count; i++) {
-    json_object *layer = json_object_array_get_idx(layers, i), *name = NULL, *value = NULL;
-    if (json_object_object_get_ex(layer, "layer", &name) && json_object_object_get_ex(layer, "value", &value) &&
-      g_strv_contains(names, json_object_get_string(name)))
-      found = variant_of_tree(value, type);
-  }
-  json_object_put(tree);
-  return found;
+  return key;
 }
 
 static GVariant *kept_read(
   GSettingsBackend *backend, const char *path, const GVariantType *type, gboolean wants_default) {
   static const char *const defaults[] = { "managed", "system", NULL };
-  char *key = key_of_path(path);
-  if (key == NULL) return NULL;
-  GVariant *value = wants_default ? read_layers(SELF(backend)->store, key, type, defaults)
-                                  : read_effective(SELF(backend)->store, key, type);
+  kept_store *store;
+  bool is_there;
+  char *key = find(backend, path, &store, &is_there);
+  GVariant *value = NULL;
+  if (is_there) value = wants_default ? read_layers(store, key, type, defaults) : read_effective(store, key, type);
   g_free(key);
   return value;
 }
 
-static gboolean is_of_user(kept_store *store, const char *key) {
-  uint32_t layer;
-  return kept_layer_of(store, key, &layer, NULL) == KEPT_OK && layer == KEPT_LAYER_USER;
-}
-
 static GVariant *kept_read_user_value(GSettingsBackend *backend, const char *path, const GVariantType *type) {
   static const char *const user[] = { "user", NULL };
-  kept_store *store = SELF(backend)->store;
-  char *key = key_of_path(path);
-  if (key == NULL) return NULL;
-  /* An explanation has no values of secrets, and takes longer. */
-  GVariant *value = is_of_user(store, key) ? read_effective(store, key, type) : read_layers(store, key, type, user);
+  kept_store *store;
+  bool is_there;
+  char *key = find(backend, path, &store, &is_there);
+  GVariant *value = NULL;
+  /* An explanation has no values of secrets, and takes longer. What the user has set below a lock counts. */
+  if (is_there && is_of_user(store, key)) value = read_effective(store, key, type);
+  else if (key != NULL) value = read_layers(store, key, type, user);
   g_free(key);
   return value;
 }
 
 /* A path that ends with a slash is writable if a key that stood there would be. */
 static gboolean kept_get_writable(GSettingsBackend *backend, const char *path) {
+  json_object *tree = NULL, *locked = NULL;
+  OpenStore *settings = settings_of(backend);
   char *key = key_of_path(path);
-  if (key == NULL || SELF(backend)->store == NULL) return g_free(key), FALSE;
-  json_object *tree = explain(SELF(backend)->store, *key != 0 ? key : "."), *locked = NULL;
+  if (key == NULL || handle_of(settings) == NULL) return g_free(key), FALSE;
+  const char *asked = *key != 0 ? key : ".";
+  kept_status status = kept_json_explain(handle_of(settings), asked, &tree, NULL);
+  if (is_gone(status) && reopen(SELF(backend), settings, TRUE, NULL))
+    kept_json_explain(store_of(backend), asked, &tree, NULL);
   gboolean is_writable = !json_object_object_get_ex(tree, "locked", &locked) || !json_object_get_boolean(locked);
   json_object_put(tree);
   g_free(key);
@@ -159,7 +121,7 @@ static GPermission *kept_get_permission(GSettingsBackend *backend, const char *p
 
 static gboolean check(GSettingsBackend *backend, kept_status status, const kept_error *error) {
   KeptSettingsBackend *self = SELF(backend);
-  if (status != KEPT_LOCKED && self->store != NULL) {
+  if (status != KEPT_LOCKED && store_of(backend) != NULL) {
     g_mutex_lock(&self->lock);
     gboolean is_new = status < 0 && self->reported != status;
     self->reported = status < 0 ? status : KEPT_OK;
@@ -169,84 +131,20 @@ static gboolean check(GSettingsBackend *backend, kept_status status, const kept_
   return status >= 0;
 }
 
-static kept_status set(kept_store *store, const char *key, GVariant *value, kept_error *error) {
-  if (g_variant_is_of_type(value, G_VARIANT_TYPE_BOOLEAN))
-    return kept_set_bool(store, key, g_variant_get_boolean(value), error);
-  if (g_variant_is_of_type(value, G_VARIANT_TYPE_INT32))
-    return kept_set_int64(store, key, g_variant_get_int32(value), error);
-  if (g_variant_is_of_type(value, G_VARIANT_TYPE_STRING)) {
-    gsize length;
-    const char *text = g_variant_get_string(value, &length);
-    return kept_set_string(store, key, text, length, error);
+/* Makes a change, in a store that other programs find. What was written into a store that has been removed is lost:
+ * then it is made again, in the store that is at the location now. Returns whether it was made. */
+static gboolean make(GSettingsBackend *backend, Changing *changing, const char *path, GVariant *value, GTree *tree) {
+  gboolean may_try = TRUE;
+  for (int attempt = 0; may_try; attempt++) {
+    *changing = (Changing){ .settings = settings_of(backend), .error = { .message = "the store was removed" } };
+    if (tree != NULL) change_all(changing, tree);
+    else change_one(changing, path, value);
+    if (changing->status == KEPT_LOCKED || is_in_place(changing->settings)) break;
+    changing->status = KEPT_UNAVAILABLE;
+    /* Once more only: it may be removed again and again. */
+    may_try = attempt == 0 && reopen(SELF(backend), changing->settings, TRUE, &changing->error);
   }
-  char *json = json_of_variant(value);
-  kept_status status = kept_set_json(store, key, json, error);
-  g_free(json);
-  return status;
-}
-
-/* Sets the value of a path, or resets it if there is none. */
-static kept_status change(kept_store *store, const char *path, GVariant *value, kept_error *error) {
-  char *key = key_of_path(path);
-  if (key == NULL) return KEPT_INVALID;
-  kept_status status = value != NULL ? set(store, key, value, error) : kept_reset(store, key, error);
-  g_free(key);
-  return status;
-}
-
-/* Whether the user has set just this, or nothing if `value` is NULL: then dconf announces no change either. */
-static gboolean is_there(kept_store *store, const char *path, GVariant *value) {
-  char *key = key_of_path(path);
-  uint64_t revision;
-  gboolean is_same = FALSE;
-  if (key != NULL && value == NULL) is_same = kept_revision_of(store, key, &revision, NULL) == KEPT_ABSENT;
-  else if (key != NULL) {
-    GVariant *present = read_effective(store, key, g_variant_get_type(value));
-    is_same = present != NULL && g_variant_equal(present, value) && is_of_user(store, key);
-    if (present != NULL) g_variant_unref(present);
-  }
-  g_free(key);
-  return is_same;
-}
-
-static gboolean kept_write(GSettingsBackend *backend, const char *path, GVariant *value, gpointer origin) {
-  kept_error error = { .message = "" };
-  kept_store *store = SELF(backend)->store;
-  if (is_there(store, path, value)) return TRUE;
-  if (!check(backend, change(store, path, value, &error), &error)) return FALSE;
-  g_settings_backend_changed(backend, path, origin);
-  return TRUE;
-}
-
-static void kept_reset_path(GSettingsBackend *backend, const char *path, gpointer origin) {
-  kept_write(backend, path, NULL, origin);
-}
-
-/* A change of several settings, and how far it has come. */
-typedef struct {
-  kept_store *store, *transaction;
-  gboolean has_effect;
-  kept_status status;
-  kept_error error;
-} Changing;
-
-static gboolean change_next(gpointer path, gpointer value, gpointer changing_) {
-  Changing *changing = changing_;
-  changing->status = change(changing->transaction, path, value, &changing->error);
-  return changing->status < 0;
-}
-
-static gboolean compare_next(gpointer path, gpointer value, gpointer changing_) {
-  Changing *changing = changing_;
-  return changing->has_effect = !is_there(changing->store, path, value);
-}
-
-static void change_all(GTree *tree, Changing *changing) {
-  changing->status = kept_begin(changing->store, NULL, &changing->transaction, &changing->error);
-  if (changing->status < 0) return;
-  g_tree_foreach(tree, change_next, changing);
-  if (changing->status < 0) kept_rollback(changing->transaction);
-  else changing->status = kept_commit(changing->transaction, NULL, &changing->error);
+  return check(backend, changing->status, &changing->error);
 }
 
 /* Announces keys below a path. */
@@ -258,13 +156,21 @@ static void announce(GSettingsBackend *backend, const char *path, const char **k
   }
 }
 
+static gboolean kept_write(GSettingsBackend *backend, const char *path, GVariant *value, gpointer origin) {
+  Changing changing;
+  if (!make(backend, &changing, path, value, NULL)) return FALSE;
+  if (changing.has_effect) g_settings_backend_changed(backend, path, origin);
+  return TRUE;
+}
+
+static void kept_reset_path(GSettingsBackend *backend, const char *path, gpointer origin) {
+  kept_write(backend, path, NULL, origin);
+}
+
 static gboolean kept_write_tree(GSettingsBackend *backend, GTree *tree, gpointer origin) {
-  Changing changing = { .store = SELF(backend)->store, .status = KEPT_CONFLICT };
-  g_tree_foreach(tree, compare_next, &changing);
+  Changing changing;
+  if (!make(backend, &changing, NULL, NULL, tree)) return FALSE;
   if (!changing.has_effect) return TRUE;
-  /* Another program may change the same keys meanwhile: then this is the later one. */
-  for (int attempt = 0; attempt < 100 && changing.status == KEPT_CONFLICT; attempt++) change_all(tree, &changing);
-  if (!check(backend, changing.status, &changing.error)) return FALSE;
   char *path;
   const char **keys;
   g_settings_backend_flatten_tree(tree, &path, &keys, NULL);
@@ -276,8 +182,12 @@ static gboolean kept_write_tree(GSettingsBackend *backend, GTree *tree, gpointer
 /* Every change has reached all programs when it returned, and survives a crash of this one; this also makes it survive
  * that of the machine. */
 static void kept_sync(GSettingsBackend *backend) {
+  OpenStore *settings = settings_of(backend);
   kept_error error;
-  check(backend, kept_flush(SELF(backend)->store, &error), &error);
+  kept_status status = kept_flush(handle_of(settings), &error);
+  /* A new store has nothing to sync. */
+  if (is_gone(status) && reopen(SELF(backend), settings, TRUE, &error)) return;
+  check(backend, status, &error);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -316,19 +226,26 @@ static void forward(void *self_, const kept_notice *notice) {
   g_main_context_pop_thread_default(self->context);
 }
 
+/* Subscribes if there is no subscription. The lock is held. */
+static kept_status observe(KeptSettingsBackend *self, OpenStore *settings, kept_error *error) {
+  if (self->process != getpid()) self->subscription = NULL;
+  self->process = getpid();
+  if (self->subscription != NULL) return KEPT_OK;
+  return kept_observe(handle_of(settings), "", KEPT_OBSERVE_PREFIX, forward, self, NULL, &self->subscription, error);
+}
+
 static void kept_subscribe(GSettingsBackend *backend, const char *path) {
   (void)path;
   KeptSettingsBackend *self = SELF(backend);
+  OpenStore *settings = settings_of(backend);
   kept_error error = { .message = "" };
-  kept_status status = KEPT_OK;
   g_mutex_lock(&self->lock);
   /* The first object makes it, and later ones try again. */
   self->subscribers++;
-  if (self->process != getpid()) self->subscription = NULL;
-  self->process = getpid();
-  if (self->subscription == NULL)
-    status = kept_observe(self->store, "", KEPT_OBSERVE_PREFIX, forward, self, NULL, &self->subscription, &error);
+  kept_status status = observe(self, settings, &error);
   g_mutex_unlock(&self->lock);
+  /* Opening the store again subscribes too. */
+  if (is_gone(status) && reopen(self, settings, TRUE, &error)) return;
   check(backend, status, &error);
 }
 
@@ -346,21 +263,91 @@ static void kept_unsubscribe(GSettingsBackend *backend, const char *path) {
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
+ * A store that was removed while the program runs
+ * --------------------------------------------------------------------------------------------------------------- */
+
+static void report(void *self_, OpenStore *settings, const kept_error *error);
+
+static gpointer announce_everything(gpointer self_) {
+  KeptSettingsBackend *self = self_;
+  g_main_context_push_thread_default(self->context);
+  g_settings_backend_path_writable_changed(&self->parent, "/");
+  g_settings_backend_path_changed(&self->parent, "/", NULL);
+  g_main_context_pop_thread_default(self->context);
+  g_object_unref(self);
+  return NULL;
+}
+
+/* What any setting reads as may have changed. A thread of its own says so: g_settings_apply() holds a lock that is
+ * taken for announcements of this kind. */
+static void announce_everything_soon(KeptSettingsBackend *self) {
+  GThread *thread = g_thread_try_new("kept-reopened", announce_everything, g_object_ref(self), NULL);
+  if (thread != NULL) g_thread_unref(thread);
+  else g_object_unref(self);
+}
+
+static void exchange(KeptSettingsBackend *self, OpenStore *settings) {
+  kept_error error;
+  kept_subscription *last = NULL;
+  kept_status status = KEPT_OK;
+  self->former = g_slist_prepend(self->former, self->settings);
+  g_atomic_pointer_set(&self->settings, settings);
+  g_mutex_lock(&self->lock);
+  if (self->process == getpid()) last = self->subscription;
+  self->subscription = NULL;
+  if (self->subscribers > 0) status = observe(self, settings, &error);
+  g_mutex_unlock(&self->lock);
+  kept_unobserve(last);
+  check(&self->parent, status, &error);
+}
+
+/* Opens the store again if it is not where it was: the next one at the location, or a new one. Returns whether there is
+ * another one than `gone` now. */
+static gboolean reopen(KeptSettingsBackend *self, OpenStore *gone, gboolean may_wait, kept_error *error) {
+  if (is_in_place(gone)) return FALSE;
+  /* A report while the store is opened comes here again, on the same thread. */
+  if (may_wait) g_mutex_lock(&self->reopening);
+  else if (!g_mutex_trylock(&self->reopening)) return FALSE;
+  OpenStore *settings = NULL;
+  if (self->settings == gone) {
+    settings = open_settings_again(gone, report, self, error);
+    if (settings != NULL) exchange(self, settings);
+  }
+  gboolean is_another = self->settings != gone;
+  g_mutex_unlock(&self->reopening);
+  if (settings != NULL) announce_everything_soon(self);
+  return is_another;
+}
+
+/* What no call returns: a file of the administrator that is broken, or a store that cannot be followed any more. */
+static void report(void *self_, OpenStore *settings, const kept_error *error) {
+  KeptSettingsBackend *self = self_;
+  /* Which programs use old keys is no concern of users. */
+  if (error->status == KEPT_DEPRECATED) return;
+  if (error->status == KEPT_UNAVAILABLE && !is_in_place(settings)) reopen(self, settings, FALSE, NULL);
+  else g_warning("%s", error->message);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
  * The type
  * --------------------------------------------------------------------------------------------------------------- */
 
 static void kept_settings_backend_init(KeptSettingsBackend *self) {
   g_mutex_init(&self->lock);
+  g_mutex_init(&self->reopening);
   self->context = g_main_context_new();
-  self->store = open_store_or_memory();
+  self->settings = open_settings_or_memory(report, self);
 }
 
 static void finalize(GObject *object) {
   KeptSettingsBackend *self = SELF(object);
   kept_unobserve(self->subscription);
-  kept_close(self->store);
+  for (GSList *former = self->former; former != NULL; former = former->next) close_settings(former->data);
+  g_slist_free(self->former);
+  close_settings(self->settings);
   g_main_context_unref(self->context);
   g_mutex_clear(&self->lock);
+  g_mutex_clear(&self->reopening);
   G_OBJECT_CLASS(kept_settings_backend_parent_class)->finalize(object);
 }
 

@@ -1,64 +1,208 @@
+#define _GNU_SOURCE
 #include "opening.h"
 
+#include <pwd.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+struct OpenStore {
+  kept_store *store, *below;
+  GMutex lock; /* guards `below` */
+  char *location, *tag;
+  SettingsReport report;
+  void *context;
+  /* A file of the store, and which one it was when the store was opened; NULL if there is nothing to compare. */
+  char *file;
+  dev_t device;
+  ino_t inode;
+};
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Which store
+ * --------------------------------------------------------------------------------------------------------------- */
+
+static char *chosen_location;
+
+/* A set-user-ID program does not obey its caller. */
 static const char *variable(const char *name) {
-  const char *value = g_getenv(name);
+  const char *value = secure_getenv(name);
   return value != NULL && *value != 0 ? value : NULL;
 }
 
 const char *store_location(void) {
+  if (chosen_location != NULL) return chosen_location;
   const char *location = variable("KEPT_GSETTINGS_STORE");
   return location != NULL ? location : "gsettings";
 }
 
-static gboolean is_identifier(const char *location) { return strpbrk(location, "/:") == NULL; }
-
-static void report(void *context, const kept_error *error) {
-  (void)context;
-  /* Which programs use old keys is no concern of users. */
-  if (error->status != KEPT_DEPRECATED) g_warning("%s", error->message);
+void set_store_location(const char *location) {
+  g_free(chosen_location);
+  chosen_location = g_strdup(location);
 }
 
-static kept_options options_of(const char *tag, const char *standard_managed, const char *standard_system) {
+static gboolean is_identifier(const char *location) { return strpbrk(location, "/:") == NULL; }
+
+static kept_options options_of(const char *tag, const char *standard_managed, const char *standard_system,
+  kept_report_callback report, void *context) {
   kept_options options = KEPT_OPTIONS_INIT;
   const char *managed = variable("KEPT_GSETTINGS_MANAGED"), *system = variable("KEPT_GSETTINGS_SYSTEM");
   options.tag = tag;
   options.managed = managed != NULL ? managed : standard_managed;
   options.system = system != NULL ? system : standard_system;
   options.report = report;
+  options.report_context = context;
   return options;
 }
 
-kept_status open_store(const char *tag, kept_store **store, kept_error *error) {
+static kept_status open_layered(
+  const char *tag, kept_report_callback report, void *context, kept_store **store, kept_error *error) {
   const char *location = store_location(), *standard = is_identifier(location) ? KEPT_STANDARD_FILE : NULL;
-  kept_options options = options_of(tag, standard, standard);
+  kept_options options = options_of(tag, standard, standard, report, context);
   return kept_open(location, &options, store, error);
 }
 
-/* What the administrator prescribes holds there too. NULL if it cannot be read. */
-static kept_store *open_memory(const char *tag) {
+static void warn(void *context, const kept_error *error) {
+  (void)context;
+  /* Which programs use old keys is no concern of users. */
+  if (error->status != KEPT_DEPRECATED) g_warning("%s", error->message);
+}
+
+kept_status open_store(const char *tag, kept_store **store, kept_error *error) {
+  return open_layered(tag, warn, NULL, store, error);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Where it is
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/* The folder in which kept_open() has the stores of identifiers. */
+static char *folder_of_stores(void) {
+  const char *folder = variable("XDG_CONFIG_HOME"), *home = variable("HOME");
+  if (folder != NULL && *folder == '/') return g_build_filename(folder, "kept", NULL);
+  char buffer[16384];
+  struct passwd entry, *user = NULL;
+  if (home == NULL || *home != '/')
+    home = getpwuid_r(geteuid(), &entry, buffer, sizeof buffer, &user) == 0 && user != NULL ? user->pw_dir : "";
+  return g_build_filename(home, ".config/kept", NULL);
+}
+
+/* The file into which commits are written: the store has the same one as long as it exists. */
+static char *journal_at(const char *location) {
+  if (*location == '/') return g_build_filename(location, "journal", NULL);
+  if (!is_identifier(location)) return NULL;
+  char *folder = folder_of_stores(), *name = g_strconcat(location, ".kept", NULL);
+  char *journal = g_build_filename(folder, name, "journal", NULL);
+  g_free(folder), g_free(name);
+  return journal;
+}
+
+static void note_place(OpenStore *settings) {
+  struct stat status;
+  settings->file = journal_at(settings->location);
+  if (settings->file == NULL || stat(settings->file, &status) != 0) {
+    g_clear_pointer(&settings->file, g_free);
+    return;
+  }
+  settings->device = status.st_dev;
+  settings->inode = status.st_ino;
+}
+
+gboolean is_in_place(const OpenStore *settings) {
+  struct stat status;
+  if (settings->file == NULL) return TRUE;
+  return stat(settings->file, &status) == 0 && status.st_dev == settings->device && status.st_ino == settings->inode;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Opening and closing
+ * --------------------------------------------------------------------------------------------------------------- */
+
+static void pass_on(void *settings_, const kept_error *error) {
+  OpenStore *settings = settings_;
+  settings->report(settings->context, settings, error);
+}
+
+static const char *tag_of_program(void) {
+  const char *program = g_get_prgname();
+  return program != NULL && g_utf8_validate(program, -1, NULL) ? program : "gsettings";
+}
+
+static OpenStore *settings_at(const char *location, SettingsReport report, void *context) {
+  OpenStore *settings = g_new0(OpenStore, 1);
+  *settings = (OpenStore){
+    .location = g_strdup(location), .tag = g_strdup(tag_of_program()), .report = report, .context = context
+  };
+  g_mutex_init(&settings->lock);
+  return settings;
+}
+
+static OpenStore *open_settings(SettingsReport report, void *context, kept_error *error) {
+  OpenStore *settings = settings_at(store_location(), report, context);
+  kept_status status = open_layered(settings->tag, pass_on, settings, &settings->store, error);
+  if (status < 0) return close_settings(settings), NULL;
+  if (status > 0) g_warning("%s", error->message);
+  note_place(settings);
+  return settings;
+}
+
+/* What the administrator prescribes holds there too. */
+static OpenStore *open_memory(SettingsReport report, void *context) {
+  static gint count;
   const char *location = store_location();
   char *managed = g_strdup_printf("/etc/kept/%s/managed.json", location);
   char *system = g_strdup_printf("/etc/kept/%s/system.json", location);
+  /* A name, so that it can be opened again. */
+  char *name = g_strdup_printf("memory:kept-gsettings %d", g_atomic_int_add(&count, 1));
   gboolean has_standard = is_identifier(location);
-  kept_options options = options_of(tag, has_standard ? managed : NULL, has_standard ? system : NULL);
-  kept_store *store = NULL;
-  kept_open("memory:", &options, &store, NULL);
-  g_free(managed), g_free(system);
-  return store;
+  OpenStore *settings = settings_at(name, report, context);
+  kept_options options =
+    options_of(settings->tag, has_standard ? managed : NULL, has_standard ? system : NULL, pass_on, settings);
+  kept_open(name, &options, &settings->store, NULL);
+  g_free(managed), g_free(system), g_free(name);
+  return settings;
 }
 
-kept_store *open_store_or_memory(void) {
-  const char *program = g_get_prgname();
-  const char *tag = program != NULL && g_utf8_validate(program, -1, NULL) ? program : "gsettings";
-  kept_store *store = NULL;
+OpenStore *open_settings_or_memory(SettingsReport report, void *context) {
   kept_error error;
-  kept_status status = open_store(tag, &store, &error);
-  if (status > 0) g_warning("%s", error.message);
-  if (status >= 0) return store;
-  store = open_memory(tag);
+  OpenStore *settings = open_settings(report, context, &error);
+  if (settings != NULL) return settings;
+  settings = open_memory(report, context);
   g_warning("The settings cannot be read: %s. This program uses defaults, and %s", error.message,
-    store != NULL ? "what it changes is lost when it ends" : "cannot change them");
-  return store;
+    settings->store != NULL ? "what it changes is lost when it ends" : "cannot change them");
+  return settings;
+}
+
+OpenStore *open_settings_again(OpenStore *gone, SettingsReport report, void *context, kept_error *error) {
+  OpenStore *settings = open_settings(report, context, error);
+  if (settings != NULL && kept_flush(settings->store, error) >= 0) return settings;
+  /* If the folder is the same one, and has other files or none, the new handle shares what the old ones have open. */
+  close_settings(settings);
+  kept_close(gone->below);
+  kept_close(gone->store);
+  /* Another file may have its number from now on. */
+  gone->inode = 0;
+  return open_settings(report, context, error);
+}
+
+void close_settings(OpenStore *settings) {
+  if (settings == NULL) return;
+  kept_close(settings->below);
+  kept_close(settings->store);
+  g_free(settings->location), g_free(settings->tag), g_free(settings->file);
+  g_mutex_clear(&settings->lock);
+  g_free(settings);
+}
+
+kept_store *handle_of(const OpenStore *settings) { return settings->store; }
+
+kept_store *open_below(OpenStore *settings, kept_error *error) {
+  kept_options options = KEPT_OPTIONS_INIT;
+  options.tag = settings->tag;
+  g_mutex_lock(&settings->lock);
+  if (settings->below == NULL) kept_open(settings->location, &options, &settings->below, error);
+  kept_store *below = settings->below;
+  g_mutex_unlock(&settings->lock);
+  return below;
 }

@@ -17,12 +17,8 @@
 /* Returns the JSON of a value, to be freed with g_free(). */
 char *json_of_variant(GVariant *value);
 
-/* Returns the value of a type, with a reference that is not floating. NULL if the JSON stands for no value of the
- * type. */
-GVariant *variant_of_json(const char *json, const GVariantType *type);
+/* Returns the value of a type, with a reference that is not floating. NULL if the tree, which kept_json.h has given,
+ * stands for no value of the type. */
 GVariant *variant_of_tree(json_object *tree, const GVariantType *type);
-
-/* Parses the JSON of Kept; NULL if it is none. Freed with json_object_put(). */
-json_object *tree_of_json(const char *json);
 
 #endif

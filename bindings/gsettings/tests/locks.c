@@ -65,7 +65,6 @@ static void what_is_locked_cannot_be_set(void) {
   g_assert_false(g_settings_set_int(settings, "volume", 20));
   g_assert_false(g_settings_set_int(settings, "volume", 10));
   g_assert_false(g_settings_set_int(settings, "volume", 30));
-  g_settings_reset(settings, "volume");
   assert_int_setting(settings, "volume", 30);
   g_assert_cmpstr(changes->str, ==, "");
   manage("{}");
@@ -100,6 +99,55 @@ static void nothing_is_applied_if_one_setting_is_locked(void) {
   assert_int_setting(other, "volume", 50);
   assert_text(other, "theme", "site");
   g_object_unref(other), g_object_unref(settings);
+}
+
+/* Locks a volume that the user has set. */
+static GSettings *locked_player(void) {
+  GSettings *settings = unlocked_player();
+  g_settings_set_int(settings, "volume", 10);
+  manage("{\"values\":{\"" PLAYER ".volume\":30}}");
+  WAIT_UNTIL(!g_settings_is_writable(settings, "volume"));
+  wait_for_earlier_changes();
+  return settings;
+}
+
+static void a_reset_takes_what_is_below_the_lock(void) {
+  GSettings *settings = locked_player();
+  guint64 revision = store_revision();
+  g_settings_reset(settings, "volume");
+  g_assert_cmpstr(stored(PLAYER ".volume"), ==, "absent");
+  g_assert_cmpuint(store_revision(), ==, revision + 1);
+  assert_int_setting(settings, "volume", 30);
+  g_assert_null(g_settings_get_user_value(settings, "volume"));
+  g_settings_reset(settings, "volume");
+  g_assert_cmpuint(store_revision(), ==, revision + 1);
+  manage("{}");
+  WAIT_UNTIL(g_settings_get_int(settings, "volume") == 50);
+  g_object_unref(settings);
+}
+
+static void a_reset_of_a_locked_setting_is_applied_with_others(void) {
+  GSettings *settings = locked_player(), *other = g_settings_new(PLAYER);
+  GString *changes = record(other, "change-event");
+  g_settings_delay(settings);
+  g_settings_set_string(settings, "theme", "dark");
+  g_settings_reset(settings, "volume");
+  g_settings_reset(settings, "loudness");
+  g_settings_apply(settings);
+  g_assert_cmpstr(stored(PLAYER ".theme"), ==, "\"dark\"");
+  g_assert_cmpstr(stored(PLAYER ".volume"), ==, "absent");
+  assert_int_setting(other, "volume", 30);
+  g_assert_cmpstr(changes->str, ==, "change-event:loudness,theme,volume ");
+  g_object_unref(other), g_object_unref(settings);
+}
+
+static void resetting_recursively_resets_what_is_not_locked(void) {
+  GSettings *settings = locked_player();
+  g_settings_set_string(settings, "theme", "dark");
+  g_free(gsettings_command("reset-recursively", PLAYER, NULL));
+  g_assert_cmpstr(stored(PLAYER ".theme"), ==, "absent");
+  g_assert_cmpstr(stored(PLAYER ".volume"), ==, "absent");
+  g_object_unref(settings);
 }
 
 static void a_lock_that_comes_while_changes_wait_keeps_them_from_being_applied(void) {
@@ -186,6 +234,11 @@ int main(int argc, char **argv) {
     a_lock_on_a_setting_that_is_not_set_is_signalled_too);
   g_test_add_func("/locks/a lock hides what the user has set", a_lock_hides_what_the_user_has_set);
   g_test_add_func("/locks/what is locked cannot be set", what_is_locked_cannot_be_set);
+  g_test_add_func("/locks/a reset takes what is below the lock", a_reset_takes_what_is_below_the_lock);
+  g_test_add_func(
+    "/locks/a reset of a locked setting is applied with others", a_reset_of_a_locked_setting_is_applied_with_others);
+  g_test_add_func(
+    "/locks/resetting recursively resets what is not locked", resetting_recursively_resets_what_is_not_locked);
   g_test_add_func("/locks/locked prefixes lock paths", locked_prefixes_lock_paths);
   g_test_add_func("/locks/nothing is applied if one setting is locked", nothing_is_applied_if_one_setting_is_locked);
   g_test_add_func("/locks/a lock that comes while changes wait keeps them from being applied",

@@ -20,12 +20,12 @@ static void random_values_come_back(void) {
 
 /* If a value of one type can be read as another, it is written as what was read. */
 static void assert_reads_as(const char *json, const GVariantType *type) {
-  GVariant *found = variant_of_json(json, type);
+  GVariant *found = read_as(json, type);
   if (found == NULL) return;
   g_assert_true(g_variant_is_of_type(found, type));
   g_assert_true(g_variant_is_normal_form(found));
   char *again = json_of_variant(found);
-  GVariant *same = variant_of_json(again, type);
+  GVariant *same = read_as(again, type);
   assert_same_value(found, same);
   g_variant_unref(same), g_variant_unref(found);
   g_free(again);

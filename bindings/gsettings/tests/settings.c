@@ -1,6 +1,7 @@
 /* What one program sees of its own settings: values, and its own signals before a call returns. */
 #include "settings_test.h"
 
+#include <math.h>
 #include <string.h>
 
 static GSettings *player(void) {
@@ -118,6 +119,63 @@ static void setting_what_is_set_is_no_change(void) {
   g_object_unref(other), g_object_unref(settings);
 }
 
+/* A key, and a value that Kept stores otherwise than it is given. */
+static const char *const reordered[][2] = {
+  { "extra", "{'b': <1>, 'a': <2>}" },
+  { "extra", "{'b': <{'d': 'x', 'c': 'y'}>, 'a': <[{'d': <1>, 'c': <2>}]>}" },
+  { "anything", "<{'b': 1, 'a': 2}>" },
+  { "anything", "<{'b': <{'d': 'x', 'c': 'y'}>, 'a': <2>}>" },
+};
+
+static void setting_an_equal_dictionary_is_no_change(void) {
+  GSettings *settings = player(), *other = g_settings_new("org.example.kept.player");
+  GString *changes = record(other, "changed");
+  for (gsize i = 0; i < G_N_ELEMENTS(reordered); i++) {
+    GVariant *value = g_variant_ref_sink(g_variant_new_parsed(reordered[i][1]));
+    g_assert_true(g_settings_set_value(settings, reordered[i][0], value));
+    guint64 revision = store_revision();
+    g_string_truncate(changes, 0);
+    g_assert_true(g_settings_set_value(settings, reordered[i][0], value));
+    g_settings_delay(settings);
+    g_settings_set_value(settings, reordered[i][0], value);
+    g_settings_apply(settings);
+    g_assert_cmpstr(changes->str, ==, "");
+    g_assert_cmpuint(store_revision(), ==, revision);
+    g_variant_unref(value);
+    g_object_unref(settings);
+    settings = g_settings_new("org.example.kept.player");
+  }
+  g_object_unref(other), g_object_unref(settings);
+}
+
+static int saved;
+
+static void save_again(GSettings *settings, const char *key, gpointer value) {
+  if (++saved < 100) g_settings_set_value(settings, key, value);
+}
+
+static void a_handler_may_save_what_it_was_told_of(void) {
+  for (gsize i = 0; i < G_N_ELEMENTS(reordered); i++) {
+    GSettings *settings = player();
+    GVariant *value = g_variant_ref_sink(g_variant_new_parsed(reordered[i][1]));
+    saved = 0;
+    g_signal_connect(settings, "changed", G_CALLBACK(save_again), value);
+    g_settings_set_value(settings, reordered[i][0], value);
+    g_assert_cmpint(saved, ==, 1);
+    g_object_unref(settings);
+    g_variant_unref(value);
+  }
+  /* One NaN is stored for all. */
+  GSettings *settings = player();
+  GVariant *value = g_variant_ref_sink(g_variant_new_double(-NAN));
+  saved = 0;
+  g_signal_connect(settings, "changed", G_CALLBACK(save_again), value);
+  g_settings_set_value(settings, "speed", value);
+  g_assert_cmpint(saved, ==, 1);
+  g_object_unref(settings);
+  g_variant_unref(value);
+}
+
 static void every_object_on_a_path_gets_own_changes(void) {
   GSettings *settings = player(), *other = g_settings_new("org.example.kept.player");
   GString *changes = record(other, "changed");
@@ -180,6 +238,8 @@ int main(int argc, char **argv) {
     "/settings/own changes are signalled before the call returns", own_changes_are_signalled_before_the_call_returns);
   g_test_add_func("/settings/own changes are not signalled again", own_changes_are_not_signalled_again);
   g_test_add_func("/settings/setting what is set is no change", setting_what_is_set_is_no_change);
+  g_test_add_func("/settings/setting an equal dictionary is no change", setting_an_equal_dictionary_is_no_change);
+  g_test_add_func("/settings/a handler may save what it was told of", a_handler_may_save_what_it_was_told_of);
   g_test_add_func("/settings/every object on a path gets own changes", every_object_on_a_path_gets_own_changes);
   g_test_add_func("/settings/values outside the schema are refused", values_outside_the_schema_are_refused);
   g_test_add_func(

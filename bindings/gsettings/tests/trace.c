@@ -1,5 +1,5 @@
 /* Prints what a program sees of its settings: values, results and signals in their order. Its output is the same on
- * every backend. trace.cmake says what the administrator has set, and gives the seed of the random part. */
+ * every backend. compare.cmake says what the administrator has set, and gives the seed of the random part. */
 #include "settings_test.h"
 
 #include <string.h>

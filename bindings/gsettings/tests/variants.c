@@ -1,6 +1,7 @@
 #include "variants.h"
 #include "values.h"
 
+#include <kept_json.h>
 #include <math.h>
 #include <string.h>
 
@@ -11,15 +12,26 @@ GVariant *parsed(const char *text) {
   return value;
 }
 
+static GVariant *value_in(kept_store *store, const GVariantType *type) {
+  json_object *tree = NULL;
+  g_assert_cmpint(kept_json_get(store, "value", &tree, NULL), ==, KEPT_OK);
+  GVariant *found = variant_of_tree(tree, type);
+  json_object_put(tree);
+  return found;
+}
+
 GVariant *through_store(kept_store *store, GVariant *value, kept_error *why) {
-  char *json = json_of_variant(value), *stored = NULL;
+  char *json = json_of_variant(value);
   kept_status status = kept_set_json(store, "value", json, why);
   g_free(json);
-  if (status != KEPT_OK) return NULL;
-  g_assert_cmpint(kept_get_json(store, "value", &stored, NULL), ==, KEPT_OK);
-  GVariant *found = variant_of_json(stored, g_variant_get_type(value));
-  kept_free(stored);
-  return found;
+  return status == KEPT_OK ? value_in(store, g_variant_get_type(value)) : NULL;
+}
+
+GVariant *read_as(const char *json, const GVariantType *type) {
+  static kept_store *store;
+  if (store == NULL) g_assert_cmpint(kept_open("memory:", NULL, &store, NULL), ==, KEPT_OK);
+  g_assert_cmpint(kept_set_json(store, "value", json, NULL), ==, KEPT_OK);
+  return value_in(store, type);
 }
 
 static int by_key(gconstpointer first, gconstpointer second) {
@@ -80,11 +92,13 @@ static GVariant *normal(GVariant *value) {
   return same;
 }
 
+GVariant *normal_value(GVariant *value) { return g_variant_ref_sink(normal(value)); }
+
 void assert_same_value(GVariant *expected, GVariant *found) {
   char *texts[] = { g_variant_print(expected, TRUE),
     found != NULL ? g_variant_print(found, TRUE) : g_strdup("absent") };
   if (found == NULL) g_error("expected %s\n   found %s", texts[0], texts[1]);
-  GVariant *both[] = { g_variant_ref_sink(normal(expected)), g_variant_ref_sink(normal(found)) };
+  GVariant *both[] = { normal_value(expected), normal_value(found) };
   if (!g_variant_equal(both[0], both[1])) g_error("expected %s\n   found %s", texts[0], texts[1]);
   g_variant_unref(both[0]), g_variant_unref(both[1]);
   g_free(texts[0]), g_free(texts[1]);

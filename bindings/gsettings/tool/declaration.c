@@ -1,6 +1,6 @@
 #include "declaration.h"
 
-#include "values.h"
+#include "canonical.h"
 
 #include <string.h>
 
@@ -13,9 +13,7 @@ static json_object *of_kind(const char *kind) {
 }
 
 static void add_value(json_object *schema, const char *word, GVariant *value) {
-  char *json = json_of_variant(value);
-  json_object_object_add(schema, word, tree_of_json(json));
-  g_free(json);
+  json_object_object_add(schema, word, tree_of_variant(value));
 }
 
 static void add_count(json_object *schema, const char *word, gsize count) {

@@ -1,4 +1,5 @@
 /* kept-gsettings: declarations from installed schemas, and moving settings from dconf and back. */
+#include "canonical.h"
 #include "declaration.h"
 #include "dump.h"
 #include "names.h"
@@ -6,6 +7,7 @@
 #include "schemas.h"
 #include "values.h"
 
+#include <kept_json.h>
 #include <locale.h>
 #include <string.h>
 
@@ -35,14 +37,6 @@ static int fail_with(const kept_error *error) {
     error->status == KEPT_WRONG_TYPE || error->status == KEPT_TYPE_CONFLICT || error->status == KEPT_TOO_LARGE ||
     error->status == KEPT_CONFLICT;
   return fail(is_refused ? refused : unavailable, "%s", error->message);
-}
-
-/* Kept's text of any JSON, so that equal values have equal text. */
-static char *canonical(const char *json) {
-  static kept_store *scratch;
-  char *text = NULL;
-  if (scratch == NULL && kept_open("memory:", NULL, &scratch, NULL) < 0) return NULL;
-  return kept_set_json(scratch, "a", json, NULL) >= 0 && kept_get_json(scratch, "a", &text, NULL) >= 0 ? text : NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -78,12 +72,10 @@ static int declare(kept_store *store, const Options *options, Schemas *schemas) 
  * --------------------------------------------------------------------------------------------------------------- */
 
 static gboolean is_secret(kept_store *store, const char *key) {
-  char *json = NULL;
-  if (kept_declaration_json(store, key, &json, NULL) != KEPT_OK) return FALSE;
-  json_object *declaration = tree_of_json(json), *word = NULL;
+  json_object *declaration = NULL, *word = NULL;
+  if (kept_json_declaration(store, key, &declaration, NULL) != KEPT_OK) return FALSE;
   gboolean is_true = json_object_object_get_ex(declaration, "secret", &word) && json_object_get_boolean(word);
   json_object_put(declaration);
-  kept_free(json);
   return is_true;
 }
 
@@ -93,7 +85,7 @@ static int compare(kept_store *store, GPtrArray *dump) {
   for (guint i = 0; i < dump->len; i++) {
     Dumped *dumped = dump->pdata[i];
     char *key = key_of_path(dumped->path), *json = json_of_variant(dumped->value), *stored = NULL;
-    char *expected = canonical(json);
+    char *expected = text_of_variant(dumped->value);
     kept_get_json(store, key, &stored, NULL);
     if (expected == NULL || g_strcmp0(expected, stored) != 0) {
       differences++;
@@ -143,11 +135,9 @@ static int import(kept_store *store, const Options *options, GPtrArray *dump) {
  * --------------------------------------------------------------------------------------------------------------- */
 
 static int export(kept_store *store, Schemas *schemas) {
-  char *json = NULL;
+  json_object *tree = NULL, *values = NULL, *omitted = NULL;
   kept_error error;
-  if (kept_export_json(store, NULL, &json, &error) < 0) return fail_with(&error);
-  json_object *tree = tree_of_json(json), *values = NULL, *omitted = NULL;
-  kept_free(json);
+  if (kept_json_export(store, NULL, &tree, &error) < 0) return fail_with(&error);
   guint left_out = json_object_object_get_ex(tree, "values", &values) ? print_dump(values, schemas) : 0;
   gsize secrets = json_object_object_get_ex(tree, "omitted", &omitted) ? json_object_array_length(omitted) : 0;
   if (secrets > 0) g_printerr("left out %zu secrets\n", secrets);
@@ -195,9 +185,11 @@ static int print_layer(const Options *options, Schemas *schemas) {
     incomplete = incomplete || (dump != NULL && left_out > 0);
     for (guint i = 0; dump != NULL && i < dump->len; i++) {
       Dumped *dumped = dump->pdata[i];
-      char *key = key_of_path(dumped->path), *json = json_of_variant(dumped->value);
-      json_object_object_add(values, key, tree_of_json(json));
-      g_free(json), g_free(key);
+      char *key = key_of_path(dumped->path);
+      json_object *tree = tree_of_variant(dumped->value);
+      if (tree != NULL) json_object_object_add(values, key, tree);
+      else incomplete = TRUE, g_printerr("left out %s: its value is too large, or nested too deep\n", key);
+      g_free(key);
     }
     if (dump != NULL) g_ptr_array_unref(dump);
     g_free(problem);
@@ -293,7 +285,7 @@ int main(int count, char **arguments) {
     return fail(wrong_usage, "%s; see kept-gsettings --help", error->message);
   if (options.words == NULL) return fail(wrong_usage, "give a command; see kept-gsettings --help");
   g_option_context_free(context);
-  if (options.store != NULL) g_setenv("KEPT_GSETTINGS_STORE", options.store, TRUE);
+  if (options.store != NULL) set_store_location(options.store);
   char **words = options.words;
   options.words = words[1] != NULL ? words + 1 : NULL;
   Schemas *schemas = read_schemas();

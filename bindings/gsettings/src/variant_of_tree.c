@@ -3,9 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-/* More than Kept's 64 nested arrays and objects need, even if each is inside a `$literal`. */
-enum { deepest = 200 };
-
 static GVariant *read_value(json_object *from, const GVariantType *type);
 
 /* The value of the only member of an object, such as {"$binary":...}; NULL for anything else. */
@@ -224,18 +221,4 @@ static GVariant *read_value(json_object *from, const GVariantType *type) {
 GVariant *variant_of_tree(json_object *tree, const GVariantType *type) {
   GVariant *value = read_value(tree, type);
   return value == NULL ? NULL : g_variant_take_ref(value);
-}
-
-json_object *tree_of_json(const char *json) {
-  json_tokener *tokener = json_tokener_new_ex(deepest);
-  json_object *tree = tokener == NULL ? NULL : json_tokener_parse_ex(tokener, json, -1);
-  if (tokener != NULL) json_tokener_free(tokener);
-  return tree;
-}
-
-GVariant *variant_of_json(const char *json, const GVariantType *type) {
-  json_object *tree = tree_of_json(json);
-  GVariant *value = tree == NULL ? NULL : variant_of_tree(tree, type);
-  json_object_put(tree);
-  return value;
 }
