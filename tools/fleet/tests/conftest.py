@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -136,6 +137,13 @@ class Etcd:
     def ctl(self, *arguments: str, input: str = "") -> Done:
         command = ["etcdctl", "--endpoints", ",".join(self.urls), *self.credentials, *arguments]
         return run(command, input, os.environ | {"ETCDCTL_API": "3"})
+
+    def call(self, path: str, **body: Any) -> dict[str, Any]:
+        """Calls the first member by its gateway, which takes what `etcdctl` does not."""
+        request = urllib.request.Request(f"{self.urls[0]}/v3/{path}", json.dumps(body).encode())
+        with urllib.request.urlopen(request) as response:
+            found: dict[str, Any] = json.loads(response.read())
+        return found
 
     def put(self, key: str, value: str) -> None:
         done = self.ctl("put", key, input=value)
@@ -326,8 +334,8 @@ class SyncMachine:
         assert done.status == 0, done.err
         return {key: json.dumps(one["value"]) for key, one in json.loads(done.out).items()}
 
-    def history(self, key: str) -> list[dict[str, Any]]:
-        done = kept("log", str(self.store), key, "--json")
+    def history(self, *keys: str) -> list[dict[str, Any]]:
+        done = kept("log", str(self.store), *keys, "--json")
         return [json.loads(line) for line in done.out.splitlines()]
 
 
@@ -347,7 +355,8 @@ def wait_until_same(etcd: Etcd, prefix: str, *machines: SyncMachine) -> None:
         }
         values.pop("", None)
         return all(
-            one.status()["connected"] and one.status()["pending"] == 0 and one.values() == values for one in machines
+            one.status()["connected"] and one.status().get("pending") == 0 and one.values() == values
+            for one in machines
         )
 
     wait_for(is_so, "all are the same: " + "".join(one.log for one in machines))
@@ -423,11 +432,16 @@ def key(document: str, prefix: str = "/kept") -> str:
     return f"{prefix}/{IDENTIFIER}/{document}"
 
 
+def reports(etcd: Etcd, prefix: str = "/kept") -> list[dict[str, Any]]:
+    """What machines have reported, by their hosts."""
+    found = json.loads(etcd.ctl("get", "--prefix", key("status/", prefix), "-w", "json").out).get("kvs", [])
+    values = [json.loads(base64.b64decode(one["value"])) for one in found]
+    return sorted((value for value in values if isinstance(value, dict)), key=lambda one: str(one.get("host")))
+
+
 def report(etcd: Etcd, host: str = "web1", prefix: str = "/kept") -> dict[str, Any]:
     """What a machine has reported; empty if it has not."""
-    text = etcd.get(key(f"status/{host}", prefix))
-    found: dict[str, Any] = json.loads(text) if text else {}
-    return found
+    return next((one for one in reports(etcd, prefix) if one.get("host") == host), {})
 
 
 def wait_for_refusal(etcd: Etcd, document: str, word: str, host: str = "web1", prefix: str = "/kept") -> None:

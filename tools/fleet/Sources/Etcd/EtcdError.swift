@@ -14,6 +14,8 @@ package struct EtcdError: Error, Sendable, CustomStringConvertible {
     case denied
     case noSpace
     case tooLarge
+    /// The answer is larger than this side takes.
+    case largeAnswer
     case compacted
     /// The member does not have the revision yet.
     case future
@@ -46,7 +48,11 @@ extension EtcdError {
     let said = error.message.hasPrefix("etcdserver: ") ? String(error.message.dropFirst(12)) : error.message
     func says(_ text: String) -> Bool { said.contains(text) }
     let who = user.map { "the user \"\($0)\"" } ?? "this client"
+    let causes = Self.causes(of: error)
     switch error.code {
+    // Its code is that of the library, and says nothing.
+    case _ where causes.contains("maximum payload size"):
+      self.init(.largeAnswer, "etcd at \(endpoint) has sent an answer that is too large")
     case _
     where says("invalid auth token") || says("revision of auth store is old")
       || user != nil && says("user name is empty"):
@@ -67,7 +73,6 @@ extension EtcdError {
     case .outOfRange where says("future revision"):
       self.init(.future, "etcd at \(endpoint) does not have the revision yet that was asked for")
     case .unavailable, .deadlineExceeded, .cancelled, .internalError, .unknown, .aborted:
-      let causes = Self.causes(of: error)
       if let reason = Self.certificateReason(in: causes) {
         self.init(.certificate, "the TLS connection to etcd at \(endpoint) failed: \(reason)")
       } else if error.code == .deadlineExceeded {

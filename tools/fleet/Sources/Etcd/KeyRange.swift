@@ -17,6 +17,9 @@ package struct KeyRange: Sendable, Hashable {
     // All keys.
     return KeyRange(first: Data([0]), end: Data([0]))
   }
+
+  /// What is left of the range behind a key of it.
+  func after(_ key: Data) -> KeyRange { KeyRange(first: key + [0], end: end) }
 }
 
 /// A key with its value, at the revision of a read.

@@ -27,7 +27,7 @@ package final class Session: Sendable {
     (self.endpoint, self.client, self.user, self.patience) = (endpoint, client, user, patience)
   }
 
-  /// Reads ranges at one revision, in the order of the ranges.
+  /// Reads ranges at one revision, in as many pages as it takes.
   ///
   /// - Parameters:
   ///   - revision: a revision of the past that this member has, such as that of an event; nil for the present, which a
@@ -36,37 +36,30 @@ package final class Session: Sendable {
   package func read(
     _ ranges: [KeyRange], at revision: Int64? = nil, changedFrom oldest: Int64 = 0, keysOnly: Bool = false
   ) async throws(EtcdError) -> Reading {
-    do throws(EtcdError) {
-      return try await read(ranges, revision, oldest, keysOnly, isConfirmed: revision == nil)
-    } catch {
+    let pages = Pages(ranges, at: revision, changedFrom: oldest, keysOnly: keysOnly)
+    do throws(EtcdError) { return try await read(pages) } catch {
       // etcd sends the events of a revision before the revision can be read; the more machines watch, the longer
       // before. A read that a majority confirms waits until it can.
-      guard error.kind == .future else { throw error }
-      return try await read(ranges, revision, oldest, keysOnly, isConfirmed: true)
+      guard error.kind == .future, revision != nil else { throw error }
+      var pages = pages
+      pages.isConfirmed = true
+      return try await read(pages)
     }
   }
 
-  private func read(
-    _ ranges: [KeyRange], _ revision: Int64?, _ oldest: Int64, _ keysOnly: Bool, isConfirmed: Bool
-  ) async throws(EtcdError) -> Reading {
-    let request = Etcdserverpb_TxnRequest.with {
-      $0.success = ranges.map { range in
-        .with {
-          $0.requestRange = .with {
-            ($0.key, $0.rangeEnd) = (range.first, range.end)
-            $0.revision = revision ?? 0
-            $0.serializable = !isConfirmed
-            $0.minModRevision = oldest
-            $0.keysOnly = keysOnly
-          }
-        }
+  private func read(_ pages: Pages) async throws(EtcdError) -> Reading {
+    var pages = pages
+    while let request = pages.next {
+      do throws(EtcdError) { pages.take(try await transaction(request)) } catch {
+        guard error.kind == .largeAnswer else { throw error }
+        if pages.askForLess() { continue }
+        throw EtcdError(
+          .largeAnswer,
+          "etcd at \(endpoint) has a value of over \(CallOptions.largestAnswer >> 20) MiB, at \(pages.place) or behind "
+            + "it; make it smaller, or delete it")
       }
     }
-    let response = try await transaction(request)
-    return Reading(
-      cluster: response.header.clusterID, revision: revision ?? response.header.revision,
-      items: response.responses.flatMap { $0.responseRange.kvs.compactMap(Item.init) },
-      count: response.responses.reduce(0) { $0 + Int($1.responseRange.count) })
+    return pages.reading
   }
 
   /// Reads what one key had at revisions of the past; throws `compacted` if one of them is gone.
@@ -142,7 +135,7 @@ package final class Session: Sendable {
   }
 
   /// A call, repeated after a new login if the token has expired.
-  private func call<Response: Sendable>(
+  func call<Response: Sendable>(
     _ body: @escaping @Sendable (Metadata, CallOptions) async throws -> Response
   ) async throws(EtcdError) -> Response {
     if case .unknown = token.withLock({ $0 }) { try await login() }
@@ -171,14 +164,23 @@ package final class Session: Sendable {
   }
 
   private var options: CallOptions {
-    var options = CallOptions.defaults
+    var options = CallOptions.etcd
     options.timeout = patience
-    options.maxResponseMessageBytes = Self.largestResponse
     return options
   }
+}
 
-  /// Room for many documents of the largest size that etcd takes.
-  static let largestResponse = 1 << 30
+extension CallOptions {
+  /// An answer of etcd may have so many bytes: room for the largest value that an etcd takes, with what is around it.
+  static let largestAnswer = 16 << 20
+
+  static var etcd: CallOptions {
+    var options = CallOptions.defaults
+    options.maxResponseMessageBytes = largestAnswer
+    // grpc-swift-nio-transport 2.9 compares answers with this one.
+    options.maxRequestMessageBytes = largestAnswer
+    return options
+  }
 }
 
 /// A fact that becomes true once.

@@ -25,18 +25,16 @@ extension Session {
   ) async throws {
     let heard = LastSign()
     let watch = Etcdserverpb_Watch.Client(wrapping: client)
-    var options = CallOptions.defaults
-    options.maxResponseMessageBytes = Self.largestResponse
-    try await withThrowingTaskGroup(of: Void.self) { [metadata, options, endpoint, user, patience] group in
+    try await withThrowingTaskGroup(of: Void.self) { [metadata, endpoint, user, patience] group in
       group.addTask {
         do {
-          try await watch.watch(metadata: metadata, options: options) { writer in
+          try await watch.watch(metadata: metadata, options: .etcd) { writer in
             for range in ranges {
               try await writer.write(
                 .with {
                   $0.createRequest = .with {
                     ($0.key, $0.rangeEnd, $0.startRevision) = (range.first, range.end, revision)
-                    $0.progressNotify = true
+                    ($0.progressNotify, $0.fragment) = (true, true)
                   }
                 })
             }
@@ -45,11 +43,16 @@ extension Session {
               try await writer.write(.with { $0.progressRequest = .init() })
             }
           } onResponse: { response in
+            // What is too large for one message comes in several.
+            var begun: [Int64: [Event]] = [:]
             for try await message in response.messages {
               heard.note(isAnswer: message.watchID == -1)
               try Self.check(message, at: endpoint)
               let events = message.events.compactMap(Event.init)
-              try await body(message.events.isEmpty ? .alive : .events(events))
+              begun[message.watchID, default: []] += events
+              if message.fragment { continue }
+              let all = begun.removeValue(forKey: message.watchID) ?? []
+              try await body(all.isEmpty ? .alive : .events(all))
             }
             throw EtcdError(.unavailable, "etcd at \(endpoint) has ended the watch")
           }
