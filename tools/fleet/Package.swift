@@ -10,7 +10,10 @@ let package = Package(
   dependencies: [
     .package(name: "kept", path: "../.."),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-asn1", from: "1.5.0"),
+    .package(url: "https://github.com/apple/swift-certificates", from: "1.19.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.90.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     // Its traits would bring in all of Foundation, and make the program twice as large.
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
@@ -27,8 +30,12 @@ let package = Package(
         .product(name: "GRPCCore", package: "grpc-swift-2"),
         .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
         .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
+        .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOTLS", package: "swift-nio"),
+        .product(name: "SwiftASN1", package: "swift-asn1"),
         .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+        .product(name: "X509", package: "swift-certificates"),
       ],
       exclude: ["etcd.proto"]),
     // What the command does, without its words.

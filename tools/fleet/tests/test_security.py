@@ -37,9 +37,9 @@ class Authority:
     def openssl(self, words: str, *more: str) -> None:
         subprocess.run(["openssl", *words.split(), *more], cwd=self.folder, check=True, capture_output=True)
 
-    def issue(self, name: str, days: int = 30, address: str = "127.0.0.1") -> tuple[str, str]:
+    def issue(self, name: str, days: int = 30, names: str = "IP:127.0.0.1") -> tuple[str, str]:
         """The files of a certificate and its key; with negative days it has expired."""
-        (self.folder / f"{name}.ext").write_text(f"subjectAltName=IP:{address}\n")
+        (self.folder / f"{name}.ext").write_text(f"subjectAltName={names}\n" if names else "")
         self.openssl(
             f"req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN={name}",
             "-keyout", f"{name}.key", "-out", f"{name}.csr",
@@ -107,8 +107,8 @@ def test_a_certificate_of_etcd_that_has_expired_or_is_for_another_host_is_not_tr
     start_etcd: Callable[..., Etcd], authority: Authority
 ) -> None:
     cert, own = authority.issue("client")
-    for name, days, address in [("old", -1, "127.0.0.1"), ("other", 30, "192.0.2.1")]:
-        etcd = secure_etcd(start_etcd, authority, authority.issue(name, days, address))
+    for name, days, names in [("old", -1, "IP:127.0.0.1"), ("other", 30, "IP:192.0.2.1")]:
+        etcd = secure_etcd(start_etcd, authority, authority.issue(name, days, names))
 
         def listens(etcd: Etcd = etcd) -> bool:
             return "cannot be reached" not in status(etcd)[1]
@@ -116,6 +116,57 @@ def test_a_certificate_of_etcd_that_has_expired_or_is_for_another_host_is_not_tr
         wait_for(listens, "etcd listens")
         code, said = status(etcd, "--ca", authority.ca, "--cert", cert, "--key", own)
         assert (code, "etcd's certificate" in said) == (4, True), said
+
+
+@pytest.mark.parametrize(
+    ("names", "is_right"),
+    [
+        ("DNS:localhost", True),
+        ("DNS:LOCALHOST.,IP:192.0.2.1", True),
+        # Whoever answers for the name could have this one.
+        ("IP:127.0.0.1", False),
+        ("IP:127.0.0.1,IP:::1,DNS:other.example.com", False),
+        ("DNS:*", False),
+        ("DNS:*.localhost", False),
+        ("email:localhost,URI:https://localhost", False),
+    ],
+)
+def test_a_certificate_has_to_have_the_name_that_was_asked_for(
+    start_etcd: Callable[..., Etcd], authority: Authority, names: str, is_right: bool
+) -> None:
+    cert, own = authority.issue("client")
+    etcd = secure_etcd(start_etcd, authority, authority.issue("server", names=names))
+    etcd.credentials = ["--cacert", authority.ca, "--cert", cert, "--key", own, "--insecure-skip-tls-verify"]
+    etcd.wait_until_ready()
+    url = etcd.urls[0].replace("127.0.0.1", "localhost")
+    files = ["--ca", authority.ca, "--cert", cert, "--key", own]
+    done = run([program(), "status", IDENTIFIER, "--etcd", url, "--timeout", "5", *files])
+    assert (done.status, "etcd's certificate" in done.err) == ((0, False) if is_right else (4, True)), done.err
+    # By the address, the address counts.
+    code, said = status(etcd, *files)
+    assert (code == 0) == ("IP:127.0.0.1" in names), said
+
+
+def test_a_password_does_not_go_over_the_network_in_plain_text_unless_that_is_wanted(
+    etcd: Etcd, start_machine: StartMachine, tmp_path: Path
+) -> None:
+    file = password_file(tmp_path, "right")
+    log_in = ["--user", "machine", "--password-file", file]
+    for url in ("http://etcd.example.com:2379", "http://192.0.2.1:2379", "http://[2001:db8::1]:2379"):
+        for command in ("status", "sync", "follow"):
+            more = ["--etcd", "https://127.0.0.1:1", url, "--timeout", "1"]
+            done = run([program(), command, IDENTIFIER, *more, *log_in])
+            assert (done.status, f"would send the password to {url}" in done.err) == (2, True), done.err
+    done = run([program(), "status", IDENTIFIER, "--etcd", "http://192.0.2.1:1", "--timeout", "0.1", *log_in]
+               + ["--plaintext-password"])  # fmt: skip
+    assert done.status == 4, done.err
+    done = run([program(), "status", IDENTIFIER, "--etcd", etcd.urls[0], "--plaintext-password"])
+    assert done.status == 2
+    # Not over the network.
+    port = etcd.members[0].client
+    for host in ("127.0.0.1", "localhost"):
+        done = run([program(), "status", IDENTIFIER, "--etcd", f"http://{host}:{port}", *log_in])
+        assert done.status == 0, done.err
 
 
 def protect(etcd: Etcd) -> None:

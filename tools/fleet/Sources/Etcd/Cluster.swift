@@ -67,6 +67,9 @@ package struct Cluster: Sendable {
         // etcd closes the connection of clients that ask more often than every five seconds.
         config.connection.keepalive = .init(time: .seconds(10), timeout: patience, allowWithoutCalls: false)
         config.connection.maxIdleTime = nil
+        if endpoint.isSecure, !endpoint.isIPv4, !endpoint.isIPv6 {
+          config.channelDebuggingCallbacks.onCreateTCPConnection = { HostNameCheck.add(for: endpoint.host, to: $0) }
+        }
       })
   }
 }

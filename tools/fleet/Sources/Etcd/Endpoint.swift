@@ -36,4 +36,12 @@ package struct Endpoint: Sendable, Hashable, CustomStringConvertible {
   }
 
   var isIPv6: Bool { host.unicodeScalars.contains(":") }
+
+  /// Whether what is sent to it stays on this machine.
+  package var isLoopback: Bool {
+    isIPv4 && host.utf8.starts(with: "127.".utf8) || host == "::1" || host.lowercased() == "localhost"
+  }
+
+  /// Whether what is sent to it can be read on the way.
+  package var isReadable: Bool { !isSecure && !isLoopback }
 }

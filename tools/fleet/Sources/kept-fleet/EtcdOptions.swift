@@ -23,6 +23,8 @@ struct EtcdOptions: ParsableArguments {
     help: ArgumentHelp(
       "The file with the user's password; etcd-password in $CREDENTIALS_DIRECTORY if that is set.", valueName: "file"))
   var passwordFile: String?
+  @Flag(help: "Send the password also to http://, where others can read it on the way.")
+  var plaintextPassword = false
   @Option(help: ArgumentHelp("How long one call to etcd may take.", valueName: "seconds"))
   var timeout = 5.0
 
@@ -32,6 +34,12 @@ struct EtcdOptions: ParsableArguments {
     }
     if (cert == nil) != (key == nil) { throw ValidationError("--cert and --key go together") }
     if user == nil, passwordFile != nil { throw ValidationError("--password-file goes with --user") }
+    if plaintextPassword, user == nil { throw ValidationError("--plaintext-password goes with --user") }
+    if user != nil, !plaintextPassword, let readable = etcd.compactMap({ Endpoint($0) }).first(where: \.isReadable) {
+      throw ValidationError(
+        "--user would send the password to \(readable), where others can read it on the way; write https://, or give "
+          + "--plaintext-password")
+    }
     if !(0.1...3600 ~= timeout) { throw ValidationError("--timeout takes seconds from 0.1 to 3600") }
   }
 
