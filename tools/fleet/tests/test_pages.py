@@ -51,3 +51,10 @@ def test_services_give_options_that_the_program_has(command: str) -> None:
     line = next(line for line in unit.splitlines() if line.startswith("ExecStart="))
     assert line.startswith(f"ExecStart=/usr/bin/kept-fleet {command} %i $KEPT_FLEET_OPTIONS ")
     assert set(re.findall(r"--[a-z-]+", line)) <= options_of(command)
+
+
+@pytest.mark.parametrize("command", ["follow", "sync"])
+def test_services_may_do_little(command: str) -> None:
+    unit = str(FLEET / f"systemd/kept-fleet-{command}@.service")
+    done = run(["systemd-analyze", "security", "--offline=true", "--threshold=30", unit])
+    assert done.status == 0, done.out + done.err
