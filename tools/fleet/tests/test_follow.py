@@ -87,6 +87,23 @@ def test_bytes_that_are_no_text_are_refused(etcd: Etcd, machine: Machine) -> Non
     assert machine.managed.read_text() == VOLUME_30
 
 
+def test_the_log_has_no_value_of_a_document(etcd: Etcd, machine: Machine) -> None:
+    etcd.put(key("declarations"), SCHEMA)
+    for text in (
+        '{"values": {"audio.theme": "PRIVATE"}}',
+        '{"PRIVATE": 1}',
+        '{"values": {"a": PRIVATE}}',
+        '["PRIVATE"]',
+    ):
+        etcd.put(key("managed"), VOLUME_30)
+        machine.wait_until(machine.managed, VOLUME_30)
+        wait_for(lambda: "refused" not in report(etcd), "nothing is refused")
+        etcd.put(key("managed"), text)
+        wait_for_refusal(etcd, "managed", "")
+    assert "PRIVATE" not in machine.log
+    assert machine.log.count("is refused; the report and the status of this machine say why") == 4
+
+
 def test_wrong_declarations_hold_up_documents_until_they_are_mended(etcd: Etcd, machine: Machine) -> None:
     etcd.put(key("managed"), VOLUME_30)
     machine.wait_until(machine.managed, VOLUME_30)

@@ -144,7 +144,8 @@ package actor Follower {
     let resolution = Resolution(options.group, reading.documents)
     for refusal in resolution.refusals where !state.refusals.contains(refusal) {
       let key = Place(refusal.prefix, options.group.identifier).key(refusal.document)
-      log.error("\(key) is refused: \(refusal.reason)")
+      // The reason may have a value.
+      log.error("\(key) is refused; the report and the status of this machine say why")
     }
     state.refusals = resolution.refusals
     for layer in DocumentName.layers { apply(resolution.outcomes[layer] ?? .refused, to: layer, reading) }

@@ -20,10 +20,11 @@ package struct MachineOptions: Sendable {
 
   package init(host: String, version: String) { (self.host, self.version) = (host, version) }
 
-  /// Whether a text may name a machine, alone and in lists.
+  /// Whether a text may name a machine, alone, in lists and in keys of etcd.
   package static func isHost(_ text: String) -> Bool {
     let signs: [Unicode.Scalar] = ["/", ",", ":"]
-    return !text.isEmpty && !text.unicodeScalars.contains { signs.contains($0) || $0.properties.isWhitespace }
+    return 1...255 ~= text.utf8.count && Displayed.line(text) == text
+      && !text.unicodeScalars.contains { signs.contains($0) || $0.properties.isWhitespace }
   }
 
   /// How often the member of etcd must prove that it is alive.

@@ -30,7 +30,7 @@ struct MachineArguments: ParsableArguments {
     if !(1...86_400 ~= reportEvery) { throw ValidationError("--report-every takes seconds from 1 to 86400") }
     if !(0...3600 ~= reportWithin) { throw ValidationError("--report-within takes seconds from 0 to 3600") }
     if host.map(MachineOptions.isHost) == false {
-      throw ValidationError("--host takes a name without a slash, comma, colon or space")
+      throw ValidationError("--host takes a name without a slash, comma, colon, space or control character")
     }
   }
 
@@ -45,7 +45,7 @@ struct MachineArguments: ParsableArguments {
 
   /// The log on standard error.
   func logger() -> Logger {
-    LoggingSystem.bootstrap(StreamLogHandler.standardError)
+    LoggingSystem.bootstrap { LineLogHandler($0) }
     var log = Logger(label: "kept-fleet")
     log.logLevel = Logger.Level(rawValue: logLevel) ?? .info
     return log
@@ -56,8 +56,8 @@ struct MachineArguments: ParsableArguments {
     var name = [CChar](repeating: 0, count: 256)
     let result = gethostname(&name, name.count - 1)
     let bytes = name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-    guard result == 0, let text = String(validating: bytes, as: UTF8.self), !text.isEmpty else {
-      throw StoreError(.unavailable, "this machine has no name; give one with --host")
+    guard result == 0, let text = String(validating: bytes, as: UTF8.self), MachineOptions.isHost(text) else {
+      throw StoreError(.unavailable, "this machine has no plain name; give one with --host")
     }
     return text
   }

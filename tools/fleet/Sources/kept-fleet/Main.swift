@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Etcd
+import Fleet
 import Glibc
 import Kept
 
@@ -32,15 +33,15 @@ struct KeptFleet: AsyncParsableCommand {
     } catch let status as ExitStatus {
       Glibc.exit(status.rawValue)
     } catch let error as StoreError {
-      end(error.description, ExitStatus(error.code))
+      end(Displayed.line(error.description), ExitStatus(error.code))
     } catch let error as EtcdError {
-      end(error.message, error.kind == .tooLarge ? .refused : .unavailable)
+      end(Displayed.line(error.message), error.kind == .tooLarge ? .refused : .unavailable)
     } catch {
       guard exitCode(for: error) != .success else {
         print(fullMessage(for: error))
         Glibc.exit(ExitStatus.done.rawValue)
       }
-      end("\(message(for: error)); see kept-fleet --help", .usage)
+      end("\(Terminal.lines(message(for: error))); see kept-fleet --help", .usage)
     }
   }
 

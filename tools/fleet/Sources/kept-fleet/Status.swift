@@ -137,28 +137,21 @@ struct Status: AsyncParsableCommand {
 
 enum Terminal {
   /// A line without control characters, which keys, values and reports may have.
-  static func line(_ text: String) -> String {
-    var shown = ""
-    for scalar in text.unicodeScalars {
-      switch scalar.value {
-      case 0..<0x20, 0x7F..<0xA0, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069:
-        shown += "\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"
-      default: shown.unicodeScalars.append(scalar)
-      }
-    }
-    return shown
+  static func line(_ text: String) -> String { Displayed.line(text) }
+
+  /// The same for a text of several lines, such as a usage.
+  static func lines(_ text: String) -> String {
+    text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      .map { line(String(decoding: $0, as: UTF8.self)) }.joined(separator: "\n")
   }
 
   /// Prints rows in columns of equal width.
   static func printTable(_ rows: [[String]]) {
     let rows = rows.map { $0.map(line) }
+    let widths = rows.first.map { $0.indices.map { column in rows.map { $0[column].count }.max() ?? 0 } } ?? []
     for row in rows {
-      var text = ""
-      for (column, cell) in row.enumerated() {
-        let width = rows.map { $0[column].count }.max() ?? 0
-        text += column == row.count - 1 ? cell : cell + String(repeating: " ", count: width + 2 - cell.count)
-      }
-      print(text)
+      let cells = zip(row, widths).map { cell, width in cell + String(repeating: " ", count: width - cell.count) }
+      print((cells.dropLast() + row.suffix(1)).joined(separator: "  "))
     }
   }
 }

@@ -17,9 +17,7 @@ struct WriterRecord: Sendable, Hashable {
   init(_ item: Item) {
     let value = try? Value(json: String(decoding: item.value, as: UTF8.self))
     keys = value?["keys"]?.asString ?? ""
-    host = value?["host"]?.asString.flatMap { host in
-      host.utf8.count > 255 || !MachineOptions.isHost(host) ? nil : host
-    }
+    host = value?["host"]?.asString.flatMap { MachineOptions.isHost($0) ? $0 : nil }
   }
 
   var bytes: Data { Data(Value.object(["host": host.map { .string($0) }, "keys": .string(keys)]).json.utf8) }
