@@ -120,6 +120,25 @@ def cut_some_links(fleet: Fleet, random: Random) -> Nemesis:
         fleet.network.heal()
 
 
+def lose_answers(fleet: Fleet, random: Random) -> Nemesis:
+    """What machines call arrives, and what etcd answers does not."""
+    machines = some(fleet, random)
+    try:
+        yield f"lose answers to {names(machines)}"
+        while True:
+            how = random.choice(fleet.network.losses)
+            for machine in random.sample(machines, random.randint(1, len(machines))):
+                for member in fleet.etcd.members:
+                    fleet.network.cut(machine.host, member_node(member.number), how)
+            for _ in range(random.randrange(1, 6)):
+                yield None
+            fleet.network.heal()
+            for _ in range(random.randrange(1, 4)):
+                yield None
+    finally:
+        fleet.network.heal()
+
+
 def cut_member(fleet: Fleet, random: Random) -> Nemesis:
     """Machines reach the member, and it does not reach the others."""
     member, how = random.choice(fleet.etcd.members), random.choice(fleet.network.cuts)
@@ -222,12 +241,15 @@ NEMESES: dict[str, Callable[[Fleet, Random], Nemesis]] = {
     "cut-machines": cut_machines,
     "cut-links": cut_some_links,
     "cut-member": cut_member,
+    "lose-answers": lose_answers,
     "compact": compact,
     "kill-writers": kill_writers,
     "restart-all": restart_all,
     "step-clocks": step_clocks,
     "cut-and-kill": compose(cut_some_links, kill_sync),
     "cut-and-restart": compose(cut_machines, kill_member),
+    "lose-and-kill": compose(lose_answers, kill_sync),
+    "lose-and-restart": compose(lose_answers, kill_member),
     "kill-both": compose(kill_sync, kill_member, step_clocks),
 }
 

@@ -19,6 +19,8 @@ CUTS = ("hold", "drop", "reset")
 
 class Network(Protocol):
     cuts: tuple[str, ...]
+    losses: tuple[str, ...]
+    """The cuts by which calls arrive whose answers are lost."""
 
     def prefix(self, node: str) -> list[str]:
         """What a command of a node begins with."""
@@ -59,6 +61,7 @@ class Loopback:
     """Every machine reaches every member through a proxy of its own, and members reach each other through one, too."""
 
     cuts: tuple[str, ...] = CUTS
+    losses: tuple[str, ...] = ("lose answers",)
 
     def __init__(self, machines: list[str], members: int, processes: Callable[[], dict[int, str]]) -> None:
         self._loop = asyncio.new_event_loop()
@@ -136,6 +139,7 @@ class Namespaces:
     """Every node has a network of its own, on one bridge. Needs the rights that `unshare --net --mount` gives."""
 
     cuts: tuple[str, ...] = ("hold",)
+    losses: tuple[str, ...] = ("hold",)
 
     def __init__(self, machines: list[str], members: int) -> None:
         self._addresses: dict[str, str] = {}

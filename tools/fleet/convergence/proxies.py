@@ -19,11 +19,11 @@ class Link:
         self.how = how
         if how == "reset":
             self._abort()
-        else:
+        elif how != "lose answers":
             self._is_open.clear()
 
     def heal(self) -> None:
-        if self.how == "drop":
+        if self.how in ("drop", "lose answers"):
             self._abort()
         self.how = None
         self._is_open.set()
@@ -42,7 +42,7 @@ class Link:
             far_reader, far_writer = await asyncio.open_connection("127.0.0.1", port)
             self._writers.add(far_writer)
             try:
-                await asyncio.gather(self._copy(reader, far_writer), self._copy(far_reader, writer))
+                await asyncio.gather(self._copy(reader, far_writer), self._copy(far_reader, writer, are_answers=True))
             finally:
                 self._writers.discard(far_writer)
                 far_writer.transport.abort()
@@ -52,9 +52,13 @@ class Link:
             self._writers.discard(writer)
             writer.transport.abort()
 
-    async def _copy(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _copy(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, are_answers: bool = False
+    ) -> None:
         while data := await reader.read(65_536):
             await self._is_open.wait()
+            if are_answers and self.how == "lose answers":
+                continue
             writer.write(data)
             await writer.drain()
         await self._is_open.wait()

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +161,139 @@ def test_of_two_changes_that_of_etcd_wins_and_the_other_is_in_the_history(
     assert status["conflicts"] == 2
     assert {"a": "one"}.items() <= {one["key"]: one["winner"] for one in status["lastConflicts"]}.items()
     wait_for(lambda: report(etcd, "other", PREFIX)["sync"]["conflicts"] == 2, "the conflicts are reported")
+
+
+@pytest.mark.parametrize("is_stopped", [False, True])
+@pytest.mark.parametrize("is_together_at_first", [False, True])
+def test_a_key_that_was_changed_long_before_does_not_lose_with_another(
+    etcd: Etcd, start_sync: StartSync, is_stopped: bool, is_together_at_first: bool
+) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    first = {"k": "1", "k2": "1", "alone": "1"}
+    if is_together_at_first:
+        one.transaction(first)
+    else:
+        for key, value in first.items():
+            one.set(key, value)
+    wait_until_same(etcd, PREFIX, one, other)
+    assert other.process is not None
+    other.process.send_signal(signal.SIGSTOP if is_stopped else signal.SIGKILL)
+    one.set("k", "2")
+    wait_for(lambda: etcd.get(name("k")) == "2", "it is in etcd")
+
+    def wait_beyond_the_fold() -> None:
+        # Changes within a moment count as made together, by the times that the history has.
+        at = time.time()
+        wait_for(lambda: time.time() - at > 3, "the moment is over")
+
+    wait_beyond_the_fold()
+    other.set("alone", "3")
+    wait_beyond_the_fold()
+    other.transaction({"k": "3", "k2": "3"})
+    wait_beyond_the_fold()
+    other.set("alone2", "3")
+    if is_stopped:
+        other.process.send_signal(signal.SIGCONT)
+    else:
+        other.process.wait()
+        other.process = None
+        other.start()
+    wait_until_same(etcd, PREFIX, one, other)
+    assert one.values() == {"k": "2", "k2": "1", "alone": "3", "alone2": "3"}, other.history()
+    lost = [row["key"] for row in other.history() if (row.get("tag") or "").endswith(":conflict")]
+    assert sorted(lost) == ["k", "k2"]
+
+
+def test_only_what_has_lost_is_called_a_conflict(etcd: Etcd, apart: tuple[SyncMachine, SyncMachine]) -> None:
+    one, other = apart
+    one.transaction({"c": "4", "d": "4"})
+    wait_until_same(etcd, PREFIX, one)
+    other.start()
+    wait_until_same(etcd, PREFIX, one, other)
+    assert one.values() == {"a": "2", "b": "1", "c": "4", "d": "4"}
+    tags = {key: other.history(key)[0]["tag"] for key in "abcd"}
+    assert tags == {"a": "fleet:one:conflict", "b": "fleet:one:conflict", "c": "fleet:one", "d": "fleet:one"}
+
+
+def test_a_removal_of_a_machine_has_its_name_on_one_that_was_away(etcd: Etcd, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    third = start_sync(etcd, host="third")
+    one.transaction({key: "1" for key in "abcdef"})
+    wait_until_same(etcd, PREFIX, one, other, third)
+    third.kill()
+    one.reset("a")
+    wait_until_same(etcd, PREFIX, one, other)
+    other.reset("b")
+    other.set("x", "1")
+    wait_until_same(etcd, PREFIX, one, other)
+    etcd.delete(name("c"))
+    # What is deleted twice was deleted by the last.
+    one.reset("d")
+    wait_until_same(etcd, PREFIX, one, other)
+    other.set("d", "2")
+    wait_until_same(etcd, PREFIX, one, other)
+    other.reset("d")
+    wait_until_same(etcd, PREFIX, one, other)
+    for number in range(50):
+        etcd.put("elsewhere", str(number))
+    third.start()
+    wait_until_same(etcd, PREFIX, one, other, third)
+    assert third.values() == {"e": "1", "f": "1", "x": "1"}
+    # They come in one commit.
+    assert {third.history(key)[0]["tag"] for key in "abcd"} == {"fleet:one,other,unknown"}
+    third.kill()
+    one.reset("e")
+    wait_until_same(etcd, PREFIX, one, other)
+    third.start()
+    wait_until_same(etcd, PREFIX, one, other, third)
+    assert third.history("e")[0]["tag"] == "fleet:one"
+    third.kill()
+    one.reset("f")
+    wait_until_same(etcd, PREFIX, one, other)
+    etcd.put("elsewhere", "50")
+    etcd.compact()
+    third.start()
+    wait_until_same(etcd, PREFIX, one, other, third)
+    assert third.history("f")[0]["tag"] == "fleet:unknown"
+
+
+def test_removals_of_keys_that_look_the_same_have_the_names_of_both_machines(etcd: Etcd, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    third = start_sync(etcd, host="third")
+    one.transaction({"\u00e9": "1", "e\u0301": "2", "a": "3"})
+    wait_until_same(etcd, PREFIX, one, other, third)
+    third.kill()
+    one.reset("\u00e9")
+    wait_until_same(etcd, PREFIX, one, other)
+    other.reset("e\u0301")
+    wait_until_same(etcd, PREFIX, one, other)
+    etcd.put("elsewhere", "1")
+    third.start()
+    wait_until_same(etcd, PREFIX, one, other, third)
+    assert third.values() == {"a": "3"}
+    assert {third.history(key)[0]["tag"] for key in ("\u00e9", "e\u0301")} == {"fleet:one,other"}
+
+
+def test_the_log_has_no_value_and_no_line_of_others(etcd: Etcd, start_sync: StartSync) -> None:
+    one = start_sync(etcd, "--log-level", "trace", host="one")
+    one.declare('{"properties": {"a": {"type": "integer", "maximum": 100}, "b": {"type": "string", "maxLength": 5}}}')
+    forged = "x\n2026-01-01T00:00:00+0000 notice kept-fleet: all is well"
+    etcd.put(name(forged), '"PRIVATE1')
+    etcd.put(name("a"), "73191")
+    etcd.put(name("b"), '"PRIVATE2"')
+    etcd.put(name("turned\u202e"), "[PRIVATE3]")
+    etcd.put(name(""), '{"keys": "k", "host": "h\u001b[2J"}')
+    wait_for(lambda: len(one.status().get("refused", [])) == 4, f"all are refused: {one.log}")
+    etcd.put(name("c"), '"PRIVATE4"')
+    wait_for(lambda: one.get("c") == '"PRIVATE4"', "it has arrived")
+    for text in ("PRIVATE", "73191", "\u202e", "\u001b"):
+        assert text not in one.log, text
+    assert all(line.startswith("20") and " kept-fleet" in line for line in one.log.splitlines()), one.log
+    assert not any("notice kept-fleet: all is well" in line[:60] for line in one.log.splitlines())
+    assert "x\\u{A}2026-01-01" in one.log
+    # The status has the reasons, for this user alone.
+    assert "73191" in one.status_file.read_text()
+    assert one.status_file.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize(
@@ -422,7 +556,7 @@ def test_the_status_and_the_metrics_tell_of_it(etcd: Etcd, start_sync: StartSync
     wait_until_same(etcd, PREFIX, one)
     done = run([os.environ["KEPT_FLEET"], "status", "--status-file", str(one.status_file)])
     assert done.status == 0, done.out + done.err
-    assert "keys that wait: 0" in done.out
+    assert "pending keys: 0" in done.out
     everywhere = run([os.environ["KEPT_FLEET"], "status", IDENTIFIER, "--prefix", PREFIX, "--etcd", etcd.urls[0]])
     assert everywhere.status == 0, everywhere.out + everywhere.err
     assert "one" in everywhere.out

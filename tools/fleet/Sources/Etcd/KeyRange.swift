@@ -38,7 +38,7 @@ package struct Item: Sendable, Hashable {
     (created, version) = (0, 0)
   }
 
-  /// Returns nil for a key that is not UTF-8, which is no key of ours.
+  /// Returns nil for a key that is not UTF-8, which Kept does not use.
   init?(_ stored: Etcdserverpb_KeyValue) {
     guard let key = String(validating: stored.key, as: UTF8.self) else { return nil }
     (self.key, value) = (key, stored.value)

@@ -1,4 +1,4 @@
-// Arithmetic on numbers that other programs have written: the nearest number that there is, where there is none.
+// Arithmetic on numbers that other programs have written: the nearest number of the type on overflow.
 
 extension Int64 {
   /// The revision after this one.

@@ -171,7 +171,7 @@ package final class Session: Sendable {
 }
 
 extension CallOptions {
-  /// An answer of etcd may have so many bytes: room for the largest value that an etcd takes, with what is around it.
+  /// The largest answer of etcd in bytes: room for the largest value that an etcd takes, with what is around it.
   static let largestAnswer = 16 << 20
 
   static var etcd: CallOptions {

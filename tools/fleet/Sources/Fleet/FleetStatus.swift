@@ -6,7 +6,9 @@ package import Kept
 package struct FleetStatus: Sendable {
   package struct Machine: Sendable {
     package let report: Report
-    /// Seconds since the report, by the two clocks.
+    /// The host, and the identity if several machines have its name.
+    package let name: String
+    /// Seconds since the report: by the clock of etcd, or by the two machines' clocks if etcd has none.
     package let age: Int64
     /// How many publications it has not applied.
     package let behind: Int64
@@ -31,24 +33,35 @@ package struct FleetStatus: Sendable {
   package let published: [DocumentName: Stamp]
 
   package init(_ session: Session, _ place: Place) async throws(EtcdError) {
-    let reading = try await session.read(place.documents + [.prefix(place.reports)])
+    let documents = try await session.read(place.documents, keysOnly: true)
     var published: [DocumentName: Stamp] = [:]
     for name in DocumentName.allCases {
-      let item = reading[place.key(name)]
+      let item = documents[place.key(name)]
       published[name] = Stamp(revision: item?.revision ?? 0, version: item?.version ?? 0)
     }
+    let reports = try await session.read([.prefix(place.reports)], at: documents.revision).items
+      .compactMap { Report(String(decoding: $0.value, as: UTF8.self)) }
+    let time = try? await session.fleetTime()
+    let hosts = Dictionary(reports.map { (ExactString($0.host), 1) }) { $0 + $1 }
     let now = Timestamp.now
-    machines = reading.items.filter { $0.key.utf8.starts(with: place.reports.utf8) }.compactMap { item in
-      guard let report = Report(String(decoding: item.value, as: UTF8.self)) else { return nil }
+    machines = reports.map { report in
       let layers = report.sync == nil ? DocumentName.layers : []
       let behind = layers.map { name -> Int64 in
         let (applied, present) = (report.documents[name]?.revision ?? 0, published[name]?.revision ?? 0)
         guard applied != present else { return 0 }
-        return max(1, (published[name]?.version ?? 0) - (report.documents[name]?.version ?? 0))
+        return max(1, (published[name]?.version ?? 0).subtractingClamped(report.documents[name]?.version ?? 0))
       }
+      let isOnlyOne = report.machine.isEmpty || hosts[ExactString(report.host)] == 1
       return Machine(
-        report: report, age: max(0, now.seconds - report.time.seconds), behind: behind.max() ?? 0)
+        report: report, name: isOnlyOne ? report.host : "\(report.host):\(report.machine)",
+        age: Self.age(of: report, time, now), behind: behind.max() ?? 0)
     }
     self.published = published
+  }
+
+  private static func age(of report: Report, _ time: FleetTime?, _ now: Timestamp) -> Int64 {
+    if let time, let reported = report.fleetTime { return time.seconds(since: reported) }
+    // A report from the future is one of a clock that is wrong, and no proof of life.
+    return abs(now.seconds - report.time.seconds)
   }
 }

@@ -52,7 +52,14 @@ struct FollowState: Sendable {
 /// What a machine reports about the documents or the user's settings under one prefix.
 package struct Report: Sendable {
   package var host: String
+  /// The identity of the machine; empty for one that has none.
+  package var machine: String
+  /// Tells the reports of one process from those of another.
+  var process: String
+  /// By the clock of the machine.
   package var time: Timestamp
+  /// By the clock that the fleet shares; nil if etcd has none.
+  var fleetTime: FleetTime?
   package var version: String
   /// How many seconds may pass until the next report.
   package var interval: Int64
@@ -63,18 +70,18 @@ package struct Report: Sendable {
   /// Nil from a machine that follows documents.
   package var sync: SyncReport?
 
-  init(_ state: SyncState, _ options: SyncOptions) {
-    (host, version, time) = (options.machine.host, options.machine.version, .now)
+  init(_ state: SyncState, _ identity: MachineIdentity, _ options: SyncOptions) {
+    (host, machine, process) = (options.machine.host, identity.text, options.machine.process)
+    (version, time) = (options.machine.version, .now)
     interval = options.machine.reportInterval.components.seconds
     prefixes = options.group.prefixes
     (documents, refusals) = ([:], [])
     (problems, sync) = (state.problems, state.report)
   }
 
-  init(_ state: FollowState, _ place: Place, _ options: FollowOptions) {
-    host = options.machine.host
-    time = .now
-    version = options.machine.version
+  init(_ state: FollowState, _ identity: MachineIdentity, _ place: Place, _ options: FollowOptions) {
+    (host, machine, process) = (options.machine.host, identity.text, options.machine.process)
+    (version, time) = (options.machine.version, .now)
     interval = options.machine.reportInterval.components.seconds
     prefixes = options.group.prefixes
     documents = Dictionary(uniqueKeysWithValues: DocumentName.allCases.map { ($0, state.applied($0, place)) })
@@ -82,14 +89,19 @@ package struct Report: Sendable {
     problems = state.problems.sorted { $0.key.rawValue < $1.key.rawValue }.map(\.value)
   }
 
-  /// Parses a report; nil for what is none.
+  /// Parses a report; nil for a text that is not a report.
   package init?(_ json: String) {
     guard let value = try? Value(json: json), let host = value["host"]?.asString, let time = value["time"]?.asString,
       let time = try? Timestamp(text: time)
     else { return nil }
     (self.host, self.time) = (host, time)
+    machine = value["machine"]?.asString ?? ""
+    process = value["process"]?.asString ?? ""
+    if let term = value["clock"]?["term"]?.asInt64, let seconds = value["clock"]?["seconds"]?.asInt64 {
+      fleetTime = FleetTime(term: term, seconds: seconds)
+    }
     version = value["version"]?.asString ?? "?"
-    interval = value["interval"]?.asInt64 ?? 300
+    interval = min(max(value["interval"]?.asInt64 ?? 300, 0), Self.longestInterval)
     prefixes = (value["prefixes"]?.asArray ?? []).compactMap(\.asString)
     documents = [:]
     for name in DocumentName.allCases {
@@ -107,7 +119,10 @@ package struct Report: Sendable {
 
   package var value: Value {
     .object([
-      "host": .string(host), "time": .string(time.description), "version": .string(version),
+      "host": .string(host), "machine": .string(machine), "process": .string(process),
+      "time": .string(time.description),
+      "clock": fleetTime.map { .object(["term": .number($0.term), "seconds": .number($0.seconds)]) },
+      "version": .string(version),
       "interval": .number(interval), "prefixes": .array(prefixes.map { .string($0) }),
       "documents": .dictionary(
         ValueDictionary(documents.map { (ExactString($0.key.rawValue), $0.value.value) })),
@@ -123,8 +138,12 @@ package struct Report: Sendable {
     report.sync?.pending = nil
     guard var members = report.value.asDictionary else { return value }
     members["time"] = nil
+    members["clock"] = nil
     return .dictionary(members)
   }
+
+  /// What `--report-every` takes at most.
+  package static let longestInterval: Int64 = 86_400
 }
 
 extension Refusal {

@@ -16,6 +16,7 @@ package actor Follower {
   /// Called once, when the files are as etcd has them or etcd is known to be away.
   private let onReady: @Sendable () -> Void
   private var files: FollowedFiles
+  private var identity: MachineIdentity
   private var state = FollowState()
   private var isReady = false
   private var localStatus: LocalStatus
@@ -27,6 +28,7 @@ package actor Follower {
   ) throws(StoreError) {
     (self.cluster, self.options, self.log, self.onReady) = (cluster, options, log, onReady)
     files = try FollowedFiles(options.folder)
+    identity = MachineIdentity("\(options.folder)/.kept-fleet-machine")
     (localStatus, reporting) = (LocalStatus(options.machine), Reporting(options.machine))
     state.applied = files.origins
   }
@@ -79,7 +81,7 @@ package actor Follower {
 
   private func watch(_ session: Session) async throws {
     while true {
-      let next = (state.reading?.revision ?? 0) + 1
+      let next = (state.reading?.revision ?? 0).next
       do {
         let documents = options.group.documents
         try await session.watch(documents, from: next, interval: options.machine.proofInterval) { output in
@@ -181,15 +183,24 @@ package actor Follower {
 
   /// Puts a report under each prefix.
   private func report(_ session: Session) async throws {
-    reporting = Reporting(options.machine)
+    reporting.begin()
     try await reporting.run { try await self.sendReports(session) }
   }
 
   private func sendReports(_ session: Session) async throws {
-    let reports = options.group.places.map { ($0.report(of: options.machine.host), Report(state, $0, options)) }
+    let reports = options.group.places.map {
+      ($0.report(of: options.machine.host, identity.text), Report(state, identity, $0, options))
+    }
     let due = reporting.due(Dictionary(reports) { $1 })
-    let problem = try await session.put(due)
-    if problem == nil { reporting.noteSent(due) }
+    guard !due.isEmpty else { return }
+    var problem: String?
+    switch try await session.put(due, after: reporting.revisions) {
+    case .put(let revision): reporting.noteSent(due, at: revision)
+    case .refused(let reason): problem = reason
+    case .isTaken:
+      identity.becomeAnother(log)
+      return reporting.note()
+    }
     guard state.reportProblem != problem else { return }
     if let problem { log.warning("\(problem)") }
     state.reportProblem = problem

@@ -17,6 +17,10 @@ package struct MachineOptions: Sendable {
   package var spread: Duration = .seconds(3)
   package var statusFile: String?
   package var metricsFile: String?
+  /// Whether only the user of this process may read the status.
+  package var hidesStatus = false
+  /// A random text that tells the reports of this process from those of another.
+  let process = String(UInt64.random(in: .min ... .max), radix: 16)
 
   package init(host: String, version: String) { (self.host, self.version) = (host, version) }
 

@@ -23,7 +23,11 @@ package struct Place: Sendable, Hashable {
   /// The prefix of the keys of all reports.
   package var reports: String { "\(prefix)/\(identifier)/status/" }
 
-  package func report(of host: String) -> String { reports + host }
+  /// The report of a machine: two may have one name.
+  package func report(of host: String, _ machine: String) -> String { "\(reports)\(host):\(machine)" }
+
+  /// What `sync` needs to know of the last transaction of a machine.
+  package func fence(of machine: String) -> String { "\(prefix)/\(identifier)/machines/\(machine)" }
 
   package var documents: [KeyRange] { DocumentName.allCases.map { .key(key($0)) } }
 }
@@ -43,7 +47,7 @@ package struct Group: Sendable, Hashable {
       }
     }
     guard isPlain, !identifier.isEmpty, identifier.unicodeScalars.first != ".", identifier.utf8.count <= 200 else {
-      throw StoreError(.invalid, "\"\(identifier)\" is no identifier of a store; give one such as com.example.player")
+      throw StoreError(.invalid, "\"\(identifier)\" is not an identifier of a store; give one such as com.example.player")
     }
     self.identifier = identifier
     self.prefixes = prefixes.map { $0.unicodeScalars.last == "/" ? String($0.unicodeScalars.dropLast()) : $0 }

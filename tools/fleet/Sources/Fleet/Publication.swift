@@ -87,7 +87,12 @@ package struct Publication: Sendable {
       }
     }
     let values = news.map { (key: place.key($0.key), value: $0.value) }
-    guard let revision = try await session.change(values, ifUnchanged: revisions) else {
+    let revision: Int64?
+    do throws(EtcdError) { revision = try await session.change(values, ifUnchanged: revisions) } catch {
+      guard error.isOfOneMember || error.kind == .noSpace else { throw error }
+      throw EtcdError(error.kind, "\(error.message); whether it was published is not known: publish again")
+    }
+    guard let revision else {
       throw StoreError(
         .conflict,
         "another administrator has published for \(group.identifier) at this moment; publish again to see the "

@@ -4,15 +4,23 @@ internal import Etcd
 internal import FoundationEssentials
 internal import Kept
 
-/// The reports of one session.
+/// The reports of one process.
 struct Reporting: Sendable {
-  private let changed: AsyncStream<Void>
-  private let continuation: AsyncStream<Void>.Continuation
+  private var changed: AsyncStream<Void>
+  private var continuation: AsyncStream<Void>.Continuation
   private let options: MachineOptions
   private var sent: [String: (content: Value, time: ContinuousClock.Instant)] = [:]
+  /// The revisions of the reports that this process has put.
+  private(set) var revisions: [String: Int64] = [:]
 
   init(_ options: MachineOptions) {
     self.options = options
+    (changed, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+  }
+
+  /// Begins anew with another session: etcd may be another one.
+  mutating func begin() {
+    sent = [:]
     (changed, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
@@ -47,23 +55,67 @@ struct Reporting: Sendable {
     }
   }
 
-  mutating func noteSent(_ reports: [String: Report]) {
-    for (key, report) in reports { sent[key] = (report.content, .now) }
+  mutating func noteSent(_ reports: [String: Report], at revision: Int64) {
+    for (key, report) in reports {
+      sent[key] = (report.content, .now)
+      revisions[key] = revision
+    }
   }
 }
 
+/// What becomes of reports that are put.
+enum ReportOutcome: Sendable {
+  case put(at: Int64)
+  /// Why etcd does not take them.
+  case refused(String)
+  /// Another machine reports with the identity of this one.
+  case isTaken
+}
+
 extension Session {
-  /// Puts reports into etcd; returns why it does not take them.
+  /// Puts reports into etcd in place of those that this process has put; the first takes the place of any.
   ///
   /// Throws if another member may take them.
-  func put(_ reports: [String: Report]) async throws -> String? {
-    guard !reports.isEmpty else { return nil }
-    do {
-      _ = try await change(reports.map { ($0.key, Data($0.value.value.json.utf8)) })
-      return nil
+  func put(_ reports: [String: Report], after revisions: [String: Int64]) async throws(EtcdError) -> ReportOutcome {
+    do throws(EtcdError) {
+      var reports = reports
+      if let time = try await reportTime() { for key in reports.keys { reports[key]?.fleetTime = time } }
+      let known = reports.keys.filter { revisions[$0] != nil }
+      var present = revisions
+      // Twice: what is found may be a report of this process whose answer was lost.
+      for isAgain in [false, true] {
+        if isAgain || known.count < reports.count {
+          let found = try await read(reports.keys.map { .key($0) })
+          for key in reports.keys {
+            let item = found[key]
+            if known.contains(key), let item, item.revision != revisions[key],
+              Report(String(decoding: item.value, as: UTF8.self))?.process != reports[key]?.process
+            {
+              return .isTaken
+            }
+            present[key] = item?.revision ?? 0
+          }
+        }
+        let values = reports.map { (key: $0.key, value: Data($0.value.value.json.utf8)) }
+        if let revision = try await change(
+          values, ifUnchanged: reports.keys.map { (key: $0, revision: present[$0] ?? 0) })
+        {
+          return .put(at: revision)
+        }
+      }
+      return .refused(
+        "the report is not in etcd: another program changes \(reports.keys.sorted().joined(separator: ", "))")
     } catch {
       guard !error.isOfOneMember else { throw error }
-      return "the report is not in etcd: \(error)"
+      return .refused("the report is not in etcd: \(error)")
+    }
+  }
+
+  /// Nil from an etcd that has no leases for this client.
+  private func reportTime() async throws(EtcdError) -> FleetTime? {
+    do throws(EtcdError) { return try await beginFleetTime() } catch {
+      guard !error.isOfOneMember else { throw error }
+      return nil
     }
   }
 }

@@ -84,7 +84,8 @@ final class Machine: Sendable {
     for await _ in changes {
       try await Task.sleep(for: options.spread * Double.random(in: 0...1))
       let start = ContinuousClock.now
-      _ = try await session.change([(options.place.report(of: name), Data(reportText.utf8))])
+      let time = try await session.beginFleetTime()
+      _ = try await session.change([(options.place.report(of: name, identity), Data(reportText(time).utf8))])
       population.hasReported(.now - start)
     }
   }
@@ -98,14 +99,16 @@ final class Machine: Sendable {
   }
 
   private var name: String { "machine\(1_000_000 + number)" }
+  private var identity: String { "00000000\(10_000_000 + number)" }
 
   /// As long as a report of `kept-fleet follow`.
-  private var reportText: String {
+  private func reportText(_ time: FleetTime?) -> String {
     let revision = reading.withLock { $0 }?.revision ?? 0
     let stamp = "{\"revision\":\(revision),\"version\":1}"
     return """
-      {"documents":{"declarations":\(stamp),"managed":\(stamp),"system":\(stamp)},"host":"\(name)","interval":300,\
-      "prefixes":["\(options.place.prefix)"],"time":"2026-01-01T00:00:00.000000Z","version":"0.1.0"}
+      {"clock":{"seconds":\(time?.seconds ?? 0),"term":\(time?.term ?? 0)},"documents":{"declarations":\(stamp),\
+      "managed":\(stamp),"system":\(stamp)},"host":"\(name)","interval":300,"machine":"\(identity)",\
+      "prefixes":["\(options.place.prefix)"],"process":"\(identity)","time":"2026-01-01T00:00:00Z","version":"0.1.0"}
       """
   }
 }

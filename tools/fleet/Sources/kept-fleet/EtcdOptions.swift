@@ -30,7 +30,7 @@ struct EtcdOptions: ParsableArguments {
 
   func validate() throws {
     for url in etcd where Endpoint(url) == nil {
-      throw ValidationError("\"\(url)\" is no member of etcd; write it as https://host:2379 or http://host:2379")
+      throw ValidationError("\"\(url)\" is not a member of etcd; write it as https://host:2379 or http://host:2379")
     }
     if (cert == nil) != (key == nil) { throw ValidationError("--cert and --key go together") }
     if user == nil, passwordFile != nil { throw ValidationError("--password-file goes with --user") }

@@ -74,7 +74,7 @@ struct Status: AsyncParsableCommand {
       let refusal =
         report.refusals.first.map { "\($0.document.rawValue): \($0.reason)" }
         ?? report.sync?.refusals.first.map { "\($0.key): \($0.reason)" }
-      return [report.host, machine.isSilent ? "silent" : "reports", "\(machine.age) s"]
+      return [machine.name, machine.isSilent ? "silent" : "reports", "\(machine.age) s"]
         + numbers(machine).map { "\($0)" } + [report.version, refusal ?? report.problems.first ?? ""]
     }
     Terminal.printTable([["HOST", "STATE", "AGE"] + names + ["VERSION", "PROBLEM"]] + rows)

@@ -656,6 +656,297 @@ extension Etcdserverpb_KV.ClientProtocol {
     }
 }
 
+// MARK: - etcdserverpb.Lease
+
+/// Namespace containing generated types for the "etcdserverpb.Lease" service.
+@available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+package enum Etcdserverpb_Lease: Sendable {
+    /// Service descriptor for the "etcdserverpb.Lease" service.
+    package static let descriptor = GRPCCore.ServiceDescriptor(fullyQualifiedService: "etcdserverpb.Lease")
+    /// Namespace for method metadata.
+    package enum Method: Sendable {
+        /// Namespace for "LeaseGrant" metadata.
+        package enum LeaseGrant: Sendable {
+            /// Request type for "LeaseGrant".
+            package typealias Input = Etcdserverpb_LeaseGrantRequest
+            /// Response type for "LeaseGrant".
+            package typealias Output = Etcdserverpb_LeaseGrantResponse
+            /// Descriptor for "LeaseGrant".
+            package static let descriptor = GRPCCore.MethodDescriptor(
+                service: GRPCCore.ServiceDescriptor(fullyQualifiedService: "etcdserverpb.Lease"),
+                method: "LeaseGrant",
+                type: .unary
+            )
+        }
+        /// Namespace for "LeaseTimeToLive" metadata.
+        package enum LeaseTimeToLive: Sendable {
+            /// Request type for "LeaseTimeToLive".
+            package typealias Input = Etcdserverpb_LeaseTimeToLiveRequest
+            /// Response type for "LeaseTimeToLive".
+            package typealias Output = Etcdserverpb_LeaseTimeToLiveResponse
+            /// Descriptor for "LeaseTimeToLive".
+            package static let descriptor = GRPCCore.MethodDescriptor(
+                service: GRPCCore.ServiceDescriptor(fullyQualifiedService: "etcdserverpb.Lease"),
+                method: "LeaseTimeToLive",
+                type: .unary
+            )
+        }
+        /// Descriptors for all methods in the "etcdserverpb.Lease" service.
+        package static let descriptors: [GRPCCore.MethodDescriptor] = [
+            LeaseGrant.descriptor,
+            LeaseTimeToLive.descriptor
+        ]
+    }
+}
+
+@available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+extension GRPCCore.ServiceDescriptor {
+    /// Service descriptor for the "etcdserverpb.Lease" service.
+    package static let etcdserverpb_Lease = GRPCCore.ServiceDescriptor(fullyQualifiedService: "etcdserverpb.Lease")
+}
+
+// MARK: etcdserverpb.Lease (client)
+
+@available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+extension Etcdserverpb_Lease {
+    /// Generated client protocol for the "etcdserverpb.Lease" service.
+    ///
+    /// You don't need to implement this protocol directly, use the generated
+    /// implementation, ``Client``.
+    package protocol ClientProtocol: Sendable {
+        /// Call the "LeaseGrant" method.
+        ///
+        /// - Parameters:
+        ///   - request: A request containing a single `Etcdserverpb_LeaseGrantRequest` message.
+        ///   - serializer: A serializer for `Etcdserverpb_LeaseGrantRequest` messages.
+        ///   - deserializer: A deserializer for `Etcdserverpb_LeaseGrantResponse` messages.
+        ///   - options: Options to apply to this RPC.
+        ///   - handleResponse: A closure which handles the response and returns its result to
+        ///       the caller. Returning from the closure will cancel the RPC if it hasn't
+        ///       already finished.
+        /// - Returns: The result of `handleResponse`.
+        func leaseGrant<Result>(
+            request: GRPCCore.ClientRequest<Etcdserverpb_LeaseGrantRequest>,
+            serializer: some GRPCCore.MessageSerializer<Etcdserverpb_LeaseGrantRequest>,
+            deserializer: some GRPCCore.MessageDeserializer<Etcdserverpb_LeaseGrantResponse>,
+            options: GRPCCore.CallOptions,
+            onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Etcdserverpb_LeaseGrantResponse>) async throws -> Result
+        ) async throws -> Result where Result: Sendable
+
+        /// Call the "LeaseTimeToLive" method.
+        ///
+        /// - Parameters:
+        ///   - request: A request containing a single `Etcdserverpb_LeaseTimeToLiveRequest` message.
+        ///   - serializer: A serializer for `Etcdserverpb_LeaseTimeToLiveRequest` messages.
+        ///   - deserializer: A deserializer for `Etcdserverpb_LeaseTimeToLiveResponse` messages.
+        ///   - options: Options to apply to this RPC.
+        ///   - handleResponse: A closure which handles the response and returns its result to
+        ///       the caller. Returning from the closure will cancel the RPC if it hasn't
+        ///       already finished.
+        /// - Returns: The result of `handleResponse`.
+        func leaseTimeToLive<Result>(
+            request: GRPCCore.ClientRequest<Etcdserverpb_LeaseTimeToLiveRequest>,
+            serializer: some GRPCCore.MessageSerializer<Etcdserverpb_LeaseTimeToLiveRequest>,
+            deserializer: some GRPCCore.MessageDeserializer<Etcdserverpb_LeaseTimeToLiveResponse>,
+            options: GRPCCore.CallOptions,
+            onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Etcdserverpb_LeaseTimeToLiveResponse>) async throws -> Result
+        ) async throws -> Result where Result: Sendable
+    }
+
+    /// Generated client for the "etcdserverpb.Lease" service.
+    ///
+    /// The ``Client`` provides an implementation of ``ClientProtocol`` which wraps
+    /// a `GRPCCore.GRPCCClient`. The underlying `GRPCClient` provides the long-lived
+    /// means of communication with the remote peer.
+    package struct Client<Transport>: ClientProtocol where Transport: GRPCCore.ClientTransport {
+        private let client: GRPCCore.GRPCClient<Transport>
+
+        /// Creates a new client wrapping the provided `GRPCCore.GRPCClient`.
+        ///
+        /// - Parameters:
+        ///   - client: A `GRPCCore.GRPCClient` providing a communication channel to the service.
+        package init(wrapping client: GRPCCore.GRPCClient<Transport>) {
+            self.client = client
+        }
+
+        /// Call the "LeaseGrant" method.
+        ///
+        /// - Parameters:
+        ///   - request: A request containing a single `Etcdserverpb_LeaseGrantRequest` message.
+        ///   - serializer: A serializer for `Etcdserverpb_LeaseGrantRequest` messages.
+        ///   - deserializer: A deserializer for `Etcdserverpb_LeaseGrantResponse` messages.
+        ///   - options: Options to apply to this RPC.
+        ///   - handleResponse: A closure which handles the response and returns its result to
+        ///       the caller. Returning from the closure will cancel the RPC if it hasn't
+        ///       already finished.
+        /// - Returns: The result of `handleResponse`.
+        package func leaseGrant<Result>(
+            request: GRPCCore.ClientRequest<Etcdserverpb_LeaseGrantRequest>,
+            serializer: some GRPCCore.MessageSerializer<Etcdserverpb_LeaseGrantRequest>,
+            deserializer: some GRPCCore.MessageDeserializer<Etcdserverpb_LeaseGrantResponse>,
+            options: GRPCCore.CallOptions = .defaults,
+            onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Etcdserverpb_LeaseGrantResponse>) async throws -> Result = { response in
+                try response.message
+            }
+        ) async throws -> Result where Result: Sendable {
+            try await self.client.unary(
+                request: request,
+                descriptor: Etcdserverpb_Lease.Method.LeaseGrant.descriptor,
+                serializer: serializer,
+                deserializer: deserializer,
+                options: options,
+                onResponse: handleResponse
+            )
+        }
+
+        /// Call the "LeaseTimeToLive" method.
+        ///
+        /// - Parameters:
+        ///   - request: A request containing a single `Etcdserverpb_LeaseTimeToLiveRequest` message.
+        ///   - serializer: A serializer for `Etcdserverpb_LeaseTimeToLiveRequest` messages.
+        ///   - deserializer: A deserializer for `Etcdserverpb_LeaseTimeToLiveResponse` messages.
+        ///   - options: Options to apply to this RPC.
+        ///   - handleResponse: A closure which handles the response and returns its result to
+        ///       the caller. Returning from the closure will cancel the RPC if it hasn't
+        ///       already finished.
+        /// - Returns: The result of `handleResponse`.
+        package func leaseTimeToLive<Result>(
+            request: GRPCCore.ClientRequest<Etcdserverpb_LeaseTimeToLiveRequest>,
+            serializer: some GRPCCore.MessageSerializer<Etcdserverpb_LeaseTimeToLiveRequest>,
+            deserializer: some GRPCCore.MessageDeserializer<Etcdserverpb_LeaseTimeToLiveResponse>,
+            options: GRPCCore.CallOptions = .defaults,
+            onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Etcdserverpb_LeaseTimeToLiveResponse>) async throws -> Result = { response in
+                try response.message
+            }
+        ) async throws -> Result where Result: Sendable {
+            try await self.client.unary(
+                request: request,
+                descriptor: Etcdserverpb_Lease.Method.LeaseTimeToLive.descriptor,
+                serializer: serializer,
+                deserializer: deserializer,
+                options: options,
+                onResponse: handleResponse
+            )
+        }
+    }
+}
+
+// Helpers providing default arguments to 'ClientProtocol' methods.
+@available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+extension Etcdserverpb_Lease.ClientProtocol {
+    /// Call the "LeaseGrant" method.
+    ///
+    /// - Parameters:
+    ///   - request: A request containing a single `Etcdserverpb_LeaseGrantRequest` message.
+    ///   - options: Options to apply to this RPC.
+    ///   - handleResponse: A closure which handles the response and returns its result to
+    ///       the caller. Returning from the closure will cancel the RPC if it hasn't
+    ///       already finished.
+    /// - Returns: The result of `handleResponse`.
+    package func leaseGrant<Result>(
+        request: GRPCCore.ClientRequest<Etcdserverpb_LeaseGrantRequest>,
+        options: GRPCCore.CallOptions = .defaults,
+        onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Etcdserverpb_LeaseGrantResponse>) async throws -> Result = { response in
+            try response.message
+        }
+    ) async throws -> Result where Result: Sendable {
+        try await self.leaseGrant(
+            request: request,
+            serializer: GRPCProtobuf.ProtobufSerializer<Etcdserverpb_LeaseGrantRequest>(),
+            deserializer: GRPCProtobuf.ProtobufDeserializer<Etcdserverpb_LeaseGrantResponse>(),
+            options: options,
+            onResponse: handleResponse
+        )
+    }
+
+    /// Call the "LeaseTimeToLive" method.
+    ///
+    /// - Parameters:
+    ///   - request: A request containing a single `Etcdserverpb_LeaseTimeToLiveRequest` message.
+    ///   - options: Options to apply to this RPC.
+    ///   - handleResponse: A closure which handles the response and returns its result to
+    ///       the caller. Returning from the closure will cancel the RPC if it hasn't
+    ///       already finished.
+    /// - Returns: The result of `handleResponse`.
+    package func leaseTimeToLive<Result>(
+        request: GRPCCore.ClientRequest<Etcdserverpb_LeaseTimeToLiveRequest>,
+        options: GRPCCore.CallOptions = .defaults,
+        onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Etcdserverpb_LeaseTimeToLiveResponse>) async throws -> Result = { response in
+            try response.message
+        }
+    ) async throws -> Result where Result: Sendable {
+        try await self.leaseTimeToLive(
+            request: request,
+            serializer: GRPCProtobuf.ProtobufSerializer<Etcdserverpb_LeaseTimeToLiveRequest>(),
+            deserializer: GRPCProtobuf.ProtobufDeserializer<Etcdserverpb_LeaseTimeToLiveResponse>(),
+            options: options,
+            onResponse: handleResponse
+        )
+    }
+}
+
+// Helpers providing sugared APIs for 'ClientProtocol' methods.
+@available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+extension Etcdserverpb_Lease.ClientProtocol {
+    /// Call the "LeaseGrant" method.
+    ///
+    /// - Parameters:
+    ///   - message: request message to send.
+    ///   - metadata: Additional metadata to send, defaults to empty.
+    ///   - options: Options to apply to this RPC, defaults to `.defaults`.
+    ///   - handleResponse: A closure which handles the response and returns its result to
+    ///       the caller. Returning from the closure will cancel the RPC if it hasn't
+    ///       already finished.
+    /// - Returns: The result of `handleResponse`.
+    package func leaseGrant<Result>(
+        _ message: Etcdserverpb_LeaseGrantRequest,
+        metadata: GRPCCore.Metadata = [:],
+        options: GRPCCore.CallOptions = .defaults,
+        onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Etcdserverpb_LeaseGrantResponse>) async throws -> Result = { response in
+            try response.message
+        }
+    ) async throws -> Result where Result: Sendable {
+        let request = GRPCCore.ClientRequest<Etcdserverpb_LeaseGrantRequest>(
+            message: message,
+            metadata: metadata
+        )
+        return try await self.leaseGrant(
+            request: request,
+            options: options,
+            onResponse: handleResponse
+        )
+    }
+
+    /// Call the "LeaseTimeToLive" method.
+    ///
+    /// - Parameters:
+    ///   - message: request message to send.
+    ///   - metadata: Additional metadata to send, defaults to empty.
+    ///   - options: Options to apply to this RPC, defaults to `.defaults`.
+    ///   - handleResponse: A closure which handles the response and returns its result to
+    ///       the caller. Returning from the closure will cancel the RPC if it hasn't
+    ///       already finished.
+    /// - Returns: The result of `handleResponse`.
+    package func leaseTimeToLive<Result>(
+        _ message: Etcdserverpb_LeaseTimeToLiveRequest,
+        metadata: GRPCCore.Metadata = [:],
+        options: GRPCCore.CallOptions = .defaults,
+        onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Etcdserverpb_LeaseTimeToLiveResponse>) async throws -> Result = { response in
+            try response.message
+        }
+    ) async throws -> Result where Result: Sendable {
+        let request = GRPCCore.ClientRequest<Etcdserverpb_LeaseTimeToLiveRequest>(
+            message: message,
+            metadata: metadata
+        )
+        return try await self.leaseTimeToLive(
+            request: request,
+            options: options,
+            onResponse: handleResponse
+        )
+    }
+}
+
 // MARK: - etcdserverpb.Watch
 
 /// Namespace containing generated types for the "etcdserverpb.Watch" service.

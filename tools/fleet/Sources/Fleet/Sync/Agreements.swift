@@ -3,7 +3,7 @@
 //
 // Invariants, each of which a kill may interrupt only between two of these steps:
 // - What is sent is written down before it is sent, and what was agreed after both sides have it. In between, etcd has
-//   either what it had, or what was sent.
+//   either what it had, or what was sent; the fence tells which (Fence.swift). Nothing is sent while that is not known.
 // - The agreements are of one store and of one set of keys in etcd. They are forgotten before others are begun.
 
 internal import FoundationEssentials
@@ -14,15 +14,18 @@ internal import Kept
 struct Agreement: Sendable, Hashable {
   /// The revision of etcd that had changed the key; 0 if it was absent.
   var etcd: Int64
-  /// The revision of the store that had changed the key; nil if it was absent, 0 if the store has another value.
+  /// The revision of the store that had changed the key; nil if it was absent.
   var local: Revision?
   /// What was about to be sent since.
   var sent: Sent?
 
   struct Sent: Sendable, Hashable {
+    /// The number of the transaction, as in the fence.
+    var number: String
+    /// The revision of the store; nil for a removal.
     var local: Revision?
-    /// Nil for a removal.
-    var value: Value?
+    /// Whether nothing was agreed of the key before.
+    var isFirst: Bool
   }
 }
 
@@ -92,11 +95,31 @@ struct Agreements: ~Copyable {
     return isNew && hadSides
   }
 
+  /// What was sent and not answered.
+  var undecided: [ExactString: Agreement.Sent] { table.compactMapValues(\.sent) }
+
+  /// Notes what became of what was sent: the last of it is the transaction that the fence names.
+  mutating func settle(_ undecided: [ExactString: Agreement.Sent], _ fence: Fence?) throws(StoreError) {
+    var settled: [ExactString: Agreement?] = [:]
+    for (key, sent) in undecided {
+      guard let agreement = table[key] else { continue }
+      if let fence, sent.number == fence.number {
+        settled.updateValue(sent.local.map { Agreement(etcd: fence.revision, local: $0) }, forKey: key)
+      } else {
+        settled.updateValue(
+          sent.isFirst ? nil : Agreement(etcd: agreement.etcd, local: agreement.local), forKey: key)
+      }
+    }
+    try update(settled)
+  }
+
   /// Writes down agreements; nil forgets one.
-  mutating func update(_ changes: [ExactString: Agreement?]) throws(StoreError) {
+  mutating func update(
+    _ changes: [ExactString: Agreement?], durability: Durability = .shared
+  ) throws(StoreError) {
     guard let store, !changes.isEmpty else { return }
     do {
-      try store.transaction { transaction in
+      try store.transaction(durability: durability) { transaction in
         for (key, agreement) in changes {
           if let agreement {
             try transaction.set(agreement.value, forKey: key.text)
@@ -124,20 +147,23 @@ extension Agreement {
     .object([
       "etcd": .number(etcd), "local": local.map { .number($0) },
       "sent": sent.map { sent in
-        .object(["local": sent.local.map { .number($0) }, "value": sent.value.map { .string($0.json) }])
+        .object([
+          "number": .string(sent.number), "local": sent.local.map { .number($0) }, "first": .bool(sent.isFirst),
+        ])
       },
     ])
   }
 
-  /// Nil for what is no agreement.
+  /// Nil for a value that is not an agreement.
   init?(_ value: Value) {
     guard let etcd = value["etcd"]?.asInt64 else { return nil }
     self.etcd = etcd
     local = value["local"]?.asInt64.map { Revision(clamping: $0) }
-    sent = value["sent"].map { sent in
-      Sent(
-        local: sent["local"]?.asInt64.map { Revision(clamping: $0) },
-        value: sent["value"]?.asString.flatMap { try? Value(json: $0) })
+    sent = value["sent"].flatMap { sent in
+      guard let number = sent["number"]?.asString else { return nil }
+      return Sent(
+        number: number, local: sent["local"]?.asInt64.map { Revision(clamping: $0) },
+        isFirst: sent["first"] == .bool(true))
     }
   }
 }

@@ -17,12 +17,14 @@ extension Syncer {
         local: reading.values[key] ?? .absent, remote: RemoteValue(mirror, key), agreed: agreements.table[key],
         localRevision: reading.storeRevision, remoteRevision: mirror.revision)
     }
-    if !hasReadHistory {
-      hasReadHistory = true
-      // What a new machine has was not changed against anything in etcd: one conflict shall not cost it everything.
-      if !agreements.table.isEmpty { joinByHistory(SyncPlan(situations, groups, options).localChanges) }
+    // What a new machine has was not changed against anything in etcd: one conflict shall not cost it everything.
+    if isFirst, agreements.table.isEmpty { areGroupsKnown = true }
+    isFirst = false
+    var plan = SyncPlan(situations, groups, options)
+    if !areGroupsKnown, plan.hasConflict || uploadParts(plan, situations).parts.count > 1 {
+      joinByHistory(plan.localChanges)
+      plan = SyncPlan(situations, groups, options)
     }
-    let plan = SyncPlan(situations, groups, options)
     try noteSteps(plan, situations)
     guard try await bringDown(plan, situations, session) else { return false }
     return try await sendUp(plan, situations, session)
@@ -37,7 +39,7 @@ extension Syncer {
       wake(after: .milliseconds(100))
       return nil
     }
-    guard reading.revision > delivered, hasReadHistory else {
+    guard reading.revision > delivered, !isFirst else {
       waiting = nil
       delivered = max(delivered, reading.revision)
       return reading
@@ -49,37 +51,52 @@ extension Syncer {
       return nil
     }
     // The notice has merged with others, to nothing, or the key changes without end. What else was changed with it is
-    // not known: everything is compared, and what no notice has told of counts as changed together.
+    // not known: everything is compared.
     guard keys == nil else {
       hasToCompareAll = true
       wake()
       return nil
     }
     waiting = nil
-    groups.join(reading.values.filter { $0.value.revision ?? 0 > delivered }.keys)
+    areGroupsKnown = false
     delivered = reading.revision
     return reading
   }
 
   private static let patience = Duration.seconds(1)
 
-  /// Finds out which changes were made together while this program did not run.
+  /// Finds out which changes were made together where no notice has told: this program did not run, or was slow.
   ///
-  /// The history merges the changes that one program makes to a key within a moment, and so hides what else a
-  /// transaction has changed: transactions that were close together count as one.
+  /// Only what has changed since both sides were the same counts. The history merges the changes that one program makes
+  /// to a key within a moment, and so hides what else a transaction has changed: transactions that were close together
+  /// count as one.
   private func joinByHistory(_ keys: Set<ExactString>) {
-    guard !keys.isEmpty, let history = try? local.plain.history() else { return }
+    areGroupsKnown = true
+    // Of keys that the history lacks, all may have been changed together.
+    var unknown = keys
+    var begun: Set<ExactString> = []
     var near: Set<ExactString> = []
-    var time: Timestamp?
-    for change in history.changes where keys.contains(change.key.exact) {
-      if let time, abs(time.seconds - change.time.seconds) > 1 {
+    var last: PastChange?
+    for change in (try? local.plain.history())?.changes ?? [] {
+      let key = change.key.exact
+      let agreed = agreements.table[key]?.local
+      guard keys.contains(key), change.revision > agreed ?? 0, !begun.contains(key) else { continue }
+      // A key of which nothing was agreed began when it was last absent.
+      if agreed == nil, change.old == .absent { begun.insert(key) }
+      unknown.remove(key)
+      if let last, !Self.areClose(last, change) {
         groups.join(near)
         near = []
       }
-      near.insert(change.key.exact)
-      time = change.time
+      near.insert(key)
+      last = change
     }
     groups.join(near)
+    groups.join(unknown)
+  }
+
+  private static func areClose(_ one: PastChange, _ other: PastChange) -> Bool {
+    one.revision == other.revision || abs(one.time.seconds - other.time.seconds) <= 1
   }
 
   private func noteSteps(_ plan: SyncPlan, _ situations: [ExactString: Situation]) throws(StoreError) {
@@ -99,32 +116,46 @@ extension Syncer {
   }
 
   private func note(_ refusal: String?, for key: ExactString) {
-    if let refusal, state.refusals[key] != refusal { log.error("\(place.values)\(key) is refused: \(refusal)") }
+    // The reason may have the value.
+    if let refusal, state.refusals[key] != refusal {
+      log.error("\(place.values)\(key) is refused; the report and the status of this machine say why")
+    }
     state.refusals[key] = refusal
   }
 
   // MARK: - Down
 
+  /// Takes over what etcd has changed, and then, in a commit of its own, what replaces changes of this machine.
+  ///
+  /// In between, the store has what etcd has, and these changes on top. A commit has one tag: so only what has lost is
+  /// called a conflict.
   private func bringDown(
     _ plan: SyncPlan, _ situations: [ExactString: Situation], _ session: Session
   ) async throws -> Bool {
-    let keys = plan.downloads
+    for isConflict in [false, true] {
+      let keys = plan.keys { $0 == .download(isConflict: isConflict) }
+      guard try await bringDown(keys, isConflict, situations, session) else { return false }
+    }
+    return true
+  }
+
+  private func bringDown(
+    _ keys: Set<ExactString>, _ isConflict: Bool, _ situations: [ExactString: Situation], _ session: Session
+  ) async throws -> Bool {
     guard !keys.isEmpty else { return true }
-    let names = try await hosts(Set(keys.compactMap { situations[$0]?.remote.revision }), session)
-    let isConflict = keys.contains { plan.steps[$0] == .download(isConflict: true) }
+    let revisions = try await self.revisions(keys, situations, session)
+    let names = try await hosts(Set(revisions.values), session)
     let downloads = keys.compactMap { key in
       situations[key].map { Download(key: key, value: $0.remote.present(nil), local: $0.local) }
     }
-    let shown = Set(names.values).sorted()
-    let tag = "fleet:\(shown.prefix(5).joined(separator: ","))\(isConflict ? ":conflict" : "")"
+    let listed = Set(names.values).sorted()
+    let tag = "fleet:\(listed.prefix(5).joined(separator: ","))\(isConflict ? ":conflict" : "")"
     do {
       guard let refusals = try local.apply(downloads, tag: tag) else { return false }
       for (key, reason) in refusals { note(reason, for: key) }
       let done = keys.subtracting(refusals.keys)
       try agree(done, situations)
-      for key in done where plan.steps[key] == .download(isConflict: true) {
-        note(conflict: key, winner: names[situations[key]?.remote.revision ?? 0] ?? Self.unknown)
-      }
+      for key in done where isConflict { note(conflict: key, winner: names[revisions[key] ?? 0] ?? Self.unknown) }
       state.received += done.count
       noteProblem(nil)
       return true
@@ -133,6 +164,27 @@ extension Syncer {
       wake(after: Self.retry)
       return false
     }
+  }
+
+  /// The revisions at which etcd has changed keys; 0 for one that is not known.
+  private func revisions(
+    _ keys: Set<ExactString>, _ situations: [ExactString: Situation], _ session: Session
+  ) async throws -> [ExactString: Int64] {
+    var revisions: [ExactString: Int64] = [:]
+    var deleted: [(key: ExactString, agreed: Int64)] = []
+    for key in keys {
+      guard let situation = situations[key] else { continue }
+      revisions[key] = situation.remote.revision
+      // No watch has told of it.
+      if situation.remote.revision == 0, let agreed = situation.agreed?.etcd, agreed > 0 {
+        deleted.append((key, agreed))
+      }
+    }
+    guard let now = mirror?.revision, !deleted.isEmpty else { return revisions }
+    let found = try await session.deletions(
+      deleted.map { (key: place.key($0.key.text), revision: $0.agreed) }, until: now)
+    for (deletion, revision) in zip(deleted, found) { revisions[deletion.key] = revision ?? 0 }
+    return revisions
   }
 
   /// Writes down that the store has what etcd has, or has changed since.
@@ -186,30 +238,37 @@ extension Syncer {
   private func sendUp(
     _ plan: SyncPlan, _ situations: [ExactString: Situation], _ session: Session
   ) async throws -> Bool {
-    let uploads = UploadParts(plan.uploads, groups, situations.mapValues(\.local))
+    let uploads = uploadParts(plan, situations)
     for key in uploads.tooLarge {
       note("the value has over \(UploadParts.mostBytes) bytes, which etcd does not take; make it smaller", for: key)
     }
-    // Meanwhile, `changed` may take up the same keys anew.
+    // At the same time, `changed` may take up the same keys again.
     for part in uploads.parts {
       guard try await send(part, plan, situations, session) else { return false }
     }
     return true
   }
 
+  private func uploadParts(_ plan: SyncPlan, _ situations: [ExactString: Situation]) -> UploadParts {
+    UploadParts(plan.uploads, groups, situations.mapValues(\.local), prefix: place.values.utf8.count)
+  }
+
   /// Sends keys together; returns false if etcd has changed one of them, or does not take them now.
   private func send(
     _ part: [ExactString], _ plan: SyncPlan, _ situations: [ExactString: Situation], _ session: Session
   ) async throws -> Bool {
+    guard let writer = mirror?.writer, let fence else { return false }
+    let number = Fence.newNumber()
     var noted: [ExactString: Agreement?] = [:]
     for key in part {
       guard let situation = situations[key] else { continue }
       var agreement = situation.agreed ?? Agreement(etcd: 0, local: 0)
-      agreement.sent = Agreement.Sent(local: situation.local.revision, value: situation.local.value)
+      agreement.sent = Agreement.Sent(
+        number: number, local: situation.local.revision, isFirst: situation.agreed == nil)
       noted[key] = agreement
     }
-    try agreements.update(noted)
-    guard let writer = mirror?.writer else { return false }
+    // Also when the power fails, this machine knows what it has sent.
+    try agreements.update(noted, durability: .durable)
     let record = WriterRecord(host: options.machine.host, keys: WriterRecord(writer).keys)
     // A program that changes a key without end shall not keep etcd busy.
     try await Task.sleep(until: lastSend + .milliseconds(20))
@@ -217,22 +276,32 @@ extension Syncer {
     let values = part.map { key in
       (name: key, value: situations[key]?.local.value.map { Data($0.json.utf8) })
     }
-    do {
-      let revision = try await session.change(
-        values.map { (place.key($0.name.text), $0.value) } + [(place.writer, record.bytes)],
-        ifUnchanged: part.map { (place.key($0.text), situations[$0]?.remote.compared ?? 0) }, ifExists: writer)
-      guard let revision else {
-        readAllNext()
-        wake()
-        return false
-      }
-      noteSent(values, revision, plan, situations)
+    let revision: Int64?
+    self.fence = nil
+    do throws(EtcdError) {
+      revision = try await session.change(
+        values.map { (place.key($0.name.text), $0.value) }
+          + [(place.writer, record.bytes), (fenceKey, Fence.bytes(number))],
+        ifUnchanged: part.map { (place.key($0.text), situations[$0]?.remote.compared ?? 0) }
+          + [(fenceKey, fence.revision)],
+        ifExists: writer)
     } catch {
       guard [.noSpace, .denied, .tooLarge, .invalid].contains(error.kind) else { throw error }
       noteProblem("\(part.count) changed keys are not in etcd: \(error)")
+      // An etcd whose space has just run out says so also of what it has taken.
+      readAllNext()
       wake(after: Self.retry)
       return false
     }
+    guard let revision else {
+      self.fence = fence
+      try agreements.settle(agreements.undecided, nil)
+      readAllNext()
+      wake()
+      return false
+    }
+    self.fence = Fence(revision: revision, number: number)
+    noteSent(values, revision, plan, situations)
     var agreed: [ExactString: Agreement?] = [:]
     for (key, value) in values {
       let etcd = mirror?.comparedRevision(of: key) ?? 0
@@ -254,13 +323,13 @@ extension Syncer {
     for (key, _) in values where plan.steps[key] == .upload(isConflict: true) {
       note(conflict: key, winner: options.machine.host)
     }
-    // What has changed meanwhile belongs to what it was changed with.
+    // What has changed since belongs to what it was changed with.
     groups.remove(values.map(\.name).filter { !changed.contains($0) })
   }
 
   private func note(conflict key: ExactString, winner: String) {
     state.note(Conflict(key: key.text, winner: winner, time: .now))
-    log.notice("\(key) had changed on both sides; that of \(winner) counts")
+    log.notice("\(key) changed on both sides; kept the value from \(winner)")
   }
 
   private func noteProblem(_ problem: String?) {

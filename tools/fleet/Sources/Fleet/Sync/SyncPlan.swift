@@ -76,12 +76,6 @@ struct Situation: Sendable {
     if isReadable, local.value == present {
       return agreed == agreement ? .nothing : .agree
     }
-    var (hasLocalChange, hasRemoteChange) = (hasLocalChange, hasRemoteChange)
-    if let sent = agreed?.sent, isReadable, present == sent.value {
-      // etcd has taken it, and the answer was lost.
-      (hasLocalChange, hasRemoteChange) = (local.revision != sent.local, false)
-      if !hasLocalChange { return .agree }
-    }
     let rule = options.rules.rule(for: key)
     let refusal = hasRemoteChange ? remote.refusal(by: local.declaration) : nil
     switch (hasLocalChange, hasRemoteChange) {
@@ -136,6 +130,9 @@ struct SyncPlan: Sendable {
       }
     }
   }
+
+  /// Whether a change of etcd has won against one of this machine, which loses what was changed with it, too.
+  var hasConflict: Bool { steps.values.contains(.download(isConflict: true)) }
 
   func keys(_ isWanted: (Step) -> Bool) -> Set<ExactString> { Set(steps.filter { isWanted($0.value) }.keys) }
 

@@ -28,7 +28,14 @@ package actor Syncer {
   var delivered: Revision = 0
   /// When a comparison began to wait for notices; nil if none does.
   var waiting: ContinuousClock.Instant?
-  var hasReadHistory = false
+  /// Whether nothing has been compared yet.
+  var isFirst = true
+  /// Whether `groups` has all that was changed together.
+  var areGroupsKnown = false
+  /// What etcd has of the last transaction of this machine; nil while that is not known.
+  var fence: Fence?
+  var identity: MachineIdentity
+  var isIdentityTaken = false
   var writers: [Int64: String] = [:]
   var lastSend = ContinuousClock.now
   private var events: [Event] = []
@@ -39,7 +46,7 @@ package actor Syncer {
   private let onReady: @Sendable () -> Void
   private var isReady = false
   private var localStatus: LocalStatus
-  private var reporting: Reporting
+  var reporting: Reporting
   private var sides: Sides?
 
   var place: SyncPlace { options.place }
@@ -50,6 +57,7 @@ package actor Syncer {
   ) throws(StoreError) {
     (self.cluster, self.options, self.log, self.onReady) = (cluster, options, log, onReady)
     agreements = try Agreements(options.folder)
+    identity = MachineIdentity("\(options.folder)/machine")
     local = try LocalSide(options)
     (localStatus, reporting) = (LocalStatus(options.machine), Reporting(options.machine))
   }
@@ -91,14 +99,14 @@ package actor Syncer {
 
   private func take(_ notice: Notice) {
     delivered = max(delivered, notice.revision)
-    if notice.mayHaveMissed { hasToCompareAll = true }
+    if notice.mayHaveMissed { (hasToCompareAll, areGroupsKnown) = (true, false) }
     // What this process has written is agreed.
     if notice.origin != .process {
       let keys = Set(notice.changes.map(\.key.exact))
       changed.formUnion(keys)
-      groups.join(keys)
+      if notice.revisions.lowerBound == notice.revision { groups.join(keys) } else { areGroupsKnown = false }
     }
-    if !state.link.isConnected, localStatus.isDue { saveStatus() }
+    if !state.link.isConnected { saveStatusNowAndThen() }
     wake()
   }
 
@@ -138,31 +146,33 @@ package actor Syncer {
 
   /// Reads everything, and opens what was agreed with this etcd.
   private func begin(_ session: Session) async throws {
-    var reading = try await session.read([place.range])
+    var reading = try await session.read(everything)
     if Mirror(reading, place).writer == nil {
-      let identity = String(UInt64.random(in: .min ... .max), radix: 16)
-      let record = WriterRecord(host: options.machine.host, keys: identity)
+      let record = WriterRecord(host: options.machine.host, keys: Fence.newNumber())
       _ = try await session.change([(place.writer, record.bytes)], ifUnchanged: [(place.writer, 0)])
-      reading = try await session.read([place.range])
+      reading = try await session.read(everything)
     }
-    let mirror = Mirror(reading, place)
-    guard let writer = mirror.writer else {
-      throw StoreError(.conflict, "another program deletes \(place.writer) again and again; find it")
-    }
+    let (first, cluster) = (try writer(reading), reading.cluster)
     let sides = Sides(
-      cluster: mirror.cluster, keys: WriterRecord(writer).keys, prefix: place.place.prefix, store: try local.identity(),
+      cluster: cluster, keys: WriterRecord(first).keys, prefix: place.place.prefix, store: try local.identity(),
       salvage: try local.quarantine() ?? agreements.salvage)
-    if try agreements.open(sides) {
-      log.notice("the store or etcd is another one than before: everything is compared as on a new machine")
-    }
-    (self.sides, self.mirror, events, hasToReadAll) = (sides, mirror, [], false)
+    let isNew = try agreements.open(sides)
+    if isNew { log.notice("the store or etcd is another one than before: everything is compared as on a new machine") }
+    reading = try await decide(reading, session, isNew: isNew)
+    _ = try writer(reading)
+    (self.sides, mirror, events, hasToReadAll) = (sides, Mirror(reading, place), [], false)
     state.link.heard = .now
     hasToCompareAll = true
   }
 
+  private func writer(_ reading: Reading) throws(StoreError) -> Item {
+    if let writer = Mirror(reading, place).writer { return writer }
+    throw StoreError(.conflict, "another program deletes \(place.writer) again and again; find it")
+  }
+
   private func watch(_ session: Session) async throws {
-    let next = (mirror?.revision ?? 0) + 1
-    try await session.watch([place.range], from: next, interval: options.machine.proofInterval) { output in
+    try await session.watch([place.range], from: (mirror?.revision ?? 0).next, interval: options.machine.proofInterval)
+    { output in
       await self.take(output)
     }
   }
@@ -170,8 +180,7 @@ package actor Syncer {
   private func take(_ output: WatchOutput) {
     state.link.heard = .now
     guard case .events(let events) = output else {
-      if localStatus.isDue { saveStatus() }
-      return
+      return saveStatusNowAndThen()
     }
     self.events += events
     wake()
@@ -226,7 +235,8 @@ package actor Syncer {
 
   private func takeEvents(_ session: Session) async throws {
     if hasToReadAll {
-      let later = Mirror(try await session.read([place.range]), place)
+      let reading = try await decide(try await session.read(everything), session)
+      let later = Mirror(reading, place)
       guard later.writer != nil else { throw EtcdError(.unavailable, "\(place.writer) was deleted") }
       changed.formUnion(mirror?.differences(later) ?? [])
       (mirror, hasToReadAll) = (later, false)
@@ -238,7 +248,7 @@ package actor Syncer {
       mirror?.advance(to: revision)
       return
     }
-    let reading = try await session.read([place.range], at: revision, changedFrom: known.revision + 1)
+    let reading = try await session.read([place.range], at: revision, changedFrom: known.revision.next)
     guard let (names, isComplete) = mirror?.take(reading, events) else { return }
     // Whether the user's settings are to be removed everywhere cannot be told from it.
     guard mirror?.writer != nil else { throw EtcdError(.unavailable, "\(place.writer) was deleted") }
@@ -256,19 +266,31 @@ package actor Syncer {
   // MARK: - Reporting
 
   private func report(_ session: Session) async throws {
-    reporting = Reporting(options.machine)
+    reporting.begin()
     try await reporting.run { try await self.sendReport(session) }
   }
 
   private func sendReport(_ session: Session) async throws {
-    let due = reporting.due([place.place.report(of: options.machine.host): Report(state, options)])
-    let problem = try await session.put(due)
-    if problem == nil { reporting.noteSent(due) }
+    let key = place.place.report(of: options.machine.host, identity.text)
+    let due = reporting.due([key: Report(state, identity, options)])
+    guard !due.isEmpty else { return }
+    var problem: String?
+    switch try await session.put(due, after: reporting.revisions) {
+    case .put(let revision): reporting.noteSent(due, at: revision)
+    case .refused(let reason): problem = reason
+    case .isTaken:
+      // Not while a transaction of the old one is on its way.
+      isIdentityTaken = true
+      readAllNext()
+      return wake()
+    }
     guard state.reportProblem != problem else { return }
     if let problem { log.warning("\(problem)") }
     state.reportProblem = problem
     saveStatus()
   }
+
+  private func saveStatusNowAndThen() { if localStatus.isDue { saveStatus() } }
 
   private func saveStatus() {
     if !state.link.isConnected, state.pending != nil { state.pending = changed.count }
@@ -278,5 +300,5 @@ package actor Syncer {
 
 private struct StoreWasReplaced: Error, CustomStringConvertible {
   let store: String
-  var description: String { "the store \(store) was removed, replaced or repaired; kept-fleet has to be started again" }
+  var description: String { "the store \(store) was removed, replaced or repaired; restart kept-fleet" }
 }

@@ -12,14 +12,15 @@ struct UploadParts {
   private(set) var tooLarge: Set<ExactString> = []
   private(set) var parts: [[ExactString]] = []
 
-  /// One operation is for the record of the writer.
-  static let mostKeys = Session.mostOperations - 1
+  /// Two operations are for the record of the writer and the fence.
+  static let mostKeys = Session.mostOperations - 2
   /// etcd takes 1.5 MiB unless it is configured otherwise.
   static let mostBytes = 1_400_000
 
-  init(_ keys: Set<ExactString>, _ groups: Groups, _ local: [ExactString: LocalValue]) {
+  /// - Parameter prefix: how many bytes are before the name of a key in etcd.
+  init(_ keys: Set<ExactString>, _ groups: Groups, _ local: [ExactString: LocalValue], prefix: Int) {
     func bytes(_ key: ExactString) -> Int {
-      2 * key.text.utf8.count + 64 + (local[key]?.value?.json.utf8.count ?? 0)
+      2 * (prefix + key.text.utf8.count) + 64 + (local[key]?.value?.json.utf8.count ?? 0)
     }
     tooLarge = keys.filter { bytes($0) > Self.mostBytes }
     var left = keys.subtracting(tooLarge)
