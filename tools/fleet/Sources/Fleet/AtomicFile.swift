@@ -1,14 +1,16 @@
 // Files that are there as a whole or not at all.
 
 package import FoundationEssentials
-internal import Glibc
+package import Glibc
 package import Kept
 
 package enum AtomicFile {
-  /// Replaces a file, by way of a file beside it; with mode 0644, and owned by this process's user.
+  /// Replaces a file, by way of a file beside it, which is owned by this process's user.
   ///
   /// - Parameter durable: whether it survives power loss when this returns.
-  package static func write(_ bytes: Data, to path: String, durable: Bool = false) throws(StoreError) {
+  package static func write(
+    _ bytes: Data, to path: String, mode: mode_t = 0o644, durable: Bool = false
+  ) throws(StoreError) {
     let (folder, name) = split(path)
     // One process writes here, so one that was killed leaves at most this file, and the next one replaces it.
     let draft = "\(folder)/.\(name).new"
@@ -16,7 +18,7 @@ package enum AtomicFile {
     let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw .system("make \(draft)", errno) }
     var failure = writeAll(bytes, to: file) ? nil : errno
-    if failure == nil, fchmod(file, 0o644) != 0 || durable && fsync(file) != 0 { failure = errno }
+    if failure == nil, fchmod(file, mode) != 0 || durable && fsync(file) != 0 { failure = errno }
     if close(file) != 0, failure == nil { failure = errno }
     if failure == nil, rename(draft, path) != 0 { failure = errno }
     if let failure {

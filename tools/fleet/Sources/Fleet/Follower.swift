@@ -36,10 +36,15 @@ package actor Follower {
   /// Follows until the task is cancelled.
   package func run() async {
     saveStatus()
-    try? await cluster.keepConnected { session, works in
-      try await self.follow(session, works)
-    } failed: { endpoint, error, isAway in
-      await self.lost(error, isAway)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await LocalStatus.renew(self.options.machine) { await self.saveStatusNowAndThen() } }
+      group.addTask {
+        try? await self.cluster.keepConnected { session, works in
+          try await self.follow(session, works)
+        } failed: { endpoint, error, isAway in
+          await self.lost(error, isAway)
+        }
+      }
     }
     _ = state.link.lose(nil)
     saveStatus()

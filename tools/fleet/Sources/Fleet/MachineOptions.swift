@@ -42,19 +42,28 @@ struct LocalStatus: Sendable {
 
   init(_ options: MachineOptions) { self.options = options }
 
+  /// Calls `save` again and again, so that the files show that the program runs, until the task is cancelled.
+  static func renew(_ options: MachineOptions, _ save: @Sendable () async -> Void) async {
+    while true {
+      do { try await Task.sleep(for: options.proofInterval) } catch { return }
+      await save()
+    }
+  }
+
   /// Whether a change that is of little interest is to be written.
   var isDue: Bool { time.map { .now - $0 >= .seconds(1) } ?? true }
 
   mutating func save(_ members: [(ExactString, Value?)], _ metrics: String, _ log: Logger) {
     time = .now
     let common: [(ExactString, Value?)] = [
-      ("host", .string(options.host)), ("version", .string(options.version)), ("process", .number(getpid())),
+      ("host", .string(options.host)), ("version", .string(options.version)),
       ("time", .string(Timestamp.now.description)),
       ("interval", .number(options.proofInterval.components.seconds + 1)),
     ]
     do throws(StoreError) {
       if let path = options.statusFile {
-        try AtomicFile.write(Data((Value.object(common + members).json + "\n").utf8), to: path)
+        let status = Value.object(common + WritingProcess.members + members).json + "\n"
+        try AtomicFile.write(Data(status.utf8), to: path, mode: options.hidesStatus ? 0o600 : 0o644)
       }
       if let path = options.metricsFile { try AtomicFile.write(Data(metrics.utf8), to: path) }
     } catch {

@@ -47,7 +47,8 @@ package struct Group: Sendable, Hashable {
       }
     }
     guard isPlain, !identifier.isEmpty, identifier.unicodeScalars.first != ".", identifier.utf8.count <= 200 else {
-      throw StoreError(.invalid, "\"\(identifier)\" is not an identifier of a store; give one such as com.example.player")
+      throw StoreError(
+        .invalid, "\"\(identifier)\" is not an identifier of a store; give one such as com.example.player")
     }
     self.identifier = identifier
     self.prefixes = prefixes.map { $0.unicodeScalars.last == "/" ? String($0.unicodeScalars.dropLast()) : $0 }

@@ -85,13 +85,14 @@ struct Status: AsyncParsableCommand {
   private func showLocal() throws {
     let path = statusFile ?? "/run/kept-fleet/\(identifier ?? "").json"
     guard let bytes = FileManager.default.contents(atPath: path),
-      let value = try? Value(json: String(decoding: bytes, as: UTF8.self)), let process = value["process"]?.asInt64
+      let value = try? Value(json: String(decoding: bytes, as: UTF8.self)),
+      let isRunning = WritingProcess.isRunning(value)
     else {
-      throw StoreError(.unavailable, "\(path) is not there; start kept-fleet follow with --status-file \(path)")
+      throw StoreError(.unavailable, "\(path) has no status; start kept-fleet with --status-file \(path)")
     }
     print(json ? value.json : text(value))
-    guard kill(pid_t(truncatingIfNeeded: process), 0) == 0 || errno == EPERM else {
-      throw StoreError(.unavailable, "the kept-fleet follow that wrote \(path) has ended; start it again")
+    guard isRunning else {
+      throw StoreError(.unavailable, "the kept-fleet that wrote \(path) has ended; start it again")
     }
     guard value["connected"] == true else { throw ExitStatus.unavailable }
     if value["behind"] == true || value["refused"] != nil || value["problems"] != nil { throw ExitStatus.attention }
@@ -115,12 +116,12 @@ struct Status: AsyncParsableCommand {
     }
     if let conflicts = value["conflicts"] {
       let pending = value["pending"]?.json ?? "not known"
-      lines.append("keys that wait: \(pending); conflicts since the start: \(conflicts.json)")
+      lines.append("pending keys: \(pending); conflicts since the start: \(conflicts.json)")
     }
     for conflict in value["lastConflicts"]?.asArray ?? [] {
       lines.append(
-        "conflict, at \(conflict["time"]?.asString ?? ""): \(conflict["key"]?.asString ?? ""), that of "
-          + "\(conflict["winner"]?.asString ?? "") counts")
+        "conflict, at \(conflict["time"]?.asString ?? ""): \(conflict["key"]?.asString ?? ""), kept the value from "
+          + "\(conflict["winner"]?.asString ?? "")")
     }
     for refusal in value["refused"]?.asArray ?? [] {
       let subject =

@@ -35,11 +35,13 @@ struct Sync: AsyncParsableCommand {
 
   func run() async throws {
     let log = machine.logger()
+    var machineOptions = try machine.options()
+    machineOptions.hidesStatus = true
     let prefix = try prefix ?? "/kept-users/\(Self.userName())"
     let options = SyncOptions(
       group: try Group(identifier, prefixes: [prefix]), store: store ?? identifier, managed: managed,
       folder: try state ?? Self.stateFolder(identifier), rules: try rules(), sendsSecrets: secrets,
-      machine: try machine.options())
+      machine: machineOptions)
     let manager = ServiceManager()
     try await manager.run(Syncer(try etcd.cluster(), options, log: log) { manager.notify("READY=1") })
   }

@@ -71,6 +71,7 @@ package actor Syncer {
         for await notice in notices { await self.take(notice) }
         if !Task.isCancelled { throw StoreError(.unavailable, "the store can no longer be read; look at kept doctor") }
       }
+      group.addTask { await LocalStatus.renew(self.options.machine) { await self.saveStatusNowAndThen() } }
       group.addTask {
         try await self.cluster.keepConnected { session, works in
           try await self.sync(session, works)
