@@ -31,18 +31,26 @@ static const char *variable(const char *name) {
   return value != NULL && *value != 0 ? value : NULL;
 }
 
-const char *store_location(void) {
-  if (chosen_location != NULL) return chosen_location;
-  const char *location = variable("KEPT_GSETTINGS_STORE");
-  return location != NULL ? location : "gsettings";
-}
-
-void set_store_location(const char *location) {
-  g_free(chosen_location);
-  chosen_location = g_strdup(location);
-}
-
 static gboolean is_identifier(const char *location) { return strpbrk(location, "/:") == NULL; }
+
+static gboolean is_path(const char *location) {
+  return strchr(location, '/') != NULL && !g_str_has_prefix(location, "dir:") && !g_str_has_prefix(location, "memory:");
+}
+
+/* A path stays the same one when the program changes its working directory. */
+void set_store_location(const char *location) {
+  char *folder = g_get_current_dir();
+  gboolean is_relative = is_path(location) && *location != '/';
+  g_free(chosen_location);
+  chosen_location = is_relative ? g_build_filename(folder, location, NULL) : g_strdup(location);
+  g_free(folder);
+}
+
+const char *store_location(void) {
+  const char *location = variable("KEPT_GSETTINGS_STORE");
+  if (chosen_location == NULL) set_store_location(location != NULL ? location : "gsettings");
+  return chosen_location;
+}
 
 static kept_options options_of(const char *tag, const char *standard_managed, const char *standard_system,
   kept_report_callback report, void *context) {
@@ -90,7 +98,7 @@ static char *folder_of_stores(void) {
 
 /* The file into which commits are written: the store has the same one as long as it exists. */
 static char *journal_at(const char *location) {
-  if (*location == '/') return g_build_filename(location, "journal", NULL);
+  if (is_path(location)) return g_build_filename(location, "journal", NULL);
   if (!is_identifier(location)) return NULL;
   char *folder = folder_of_stores(), *name = g_strconcat(location, ".kept", NULL);
   char *journal = g_build_filename(folder, name, "journal", NULL);

@@ -447,6 +447,30 @@ static void a_dictionary_is_set_again(void) {
   g_object_unref(settings);
 }
 
+static void dictionaries_of_other_types(void) {
+  GSettings *settings = traced(PLAYER, "player");
+  static const char *const values[][2] = { { "words", "{'b': 'x', 'a': 'y'}" },
+    { "words", "{'a': 'y', 'b': 'x', '': ''}" }, { "words", "{'a': 'x', 'b': 'y'}" }, { "words", "@a{ss} {}" },
+    { "numbers", "{uint32 2: 'x', 1: 'y'}" }, { "numbers", "{uint32 4294967295: ''}" }, { "numbers", "@a{us} {}" },
+    { "nested", "{'b': {'d': <1>, 'c': <2>}, 'a': {}}" }, { "nested", "{'a': {'$a': <{'$b': <1>}>}}" },
+    { "pairs", "[('b', <{'d': 'x', 'c': 'y'}>), ('a', <1>)]" }, { "pairs", "[('b', <1>), ('b', <1>)]" },
+    { "pairs", "@a(sv) []" }, { "bytes", "b'text'" }, { "bytes", "[byte 0, 255]" }, { "bytes", "@ay []" } };
+  for (gsize i = 0; i < G_N_ELEMENTS(values); i++) {
+    set(settings, values[i][0], values[i][1]), set(settings, values[i][0], values[i][1]);
+    print_values(settings, values[i][0]);
+  }
+  command("set", PLAYER, "words", "{'b': 'x', 'a': 'y'}");
+  command("set", PLAYER, "words", "{'b': 'x', 'a': 'y'}");
+  g_settings_delay(settings);
+  set(settings, "words", "{'b': 'x', 'a': 'y'}"), reset(settings, "nested"), reset(settings, "bytes");
+  apply(settings);
+  set(settings, "words", "{'a': 'x'}"), set(settings, "pairs", "[('x', <'y'>)]");
+  revert(settings);
+  settle();
+  print_values(settings, "words"), print_values(settings, "pairs");
+  g_object_unref(settings);
+}
+
 static void odd_dictionaries(void) {
   GSettings *settings = traced(PLAYER, "player");
   static const char *const values[] = { "@a{sv} {}", "{'': <''>}", "{'$a': <1>, '$': <2>}", "{'$literal': <1>}",
@@ -576,6 +600,8 @@ static void a_handler_that_saves_what_it_was_told_of(void) {
   save_key_again("theme", "'a'", "'b'");
   save_key_again("recent", "['b', 'a']", "['b', 'a']");
   save_key_again("extra", "{'b': <1>, 'a': <2>}", "{'b': <1>, 'a': <2>}");
+  save_key_again("words", "{'b': 'x', 'a': 'y'}", "{'b': 'x', 'a': 'y'}");
+  save_key_again("nested", "{'b': {'d': <1>, 'c': <2>}, 'a': {}}", "{'b': {'d': <1>, 'c': <2>}, 'a': {}}");
   save_key_again("extra", "{'d': <{'z': <1>, 'y': <2>}>}", "{'d': <{'z': <1>, 'y': <2>}>}");
   save_key_again("anything", "<{'b': 'x', 'a': 'y'}>", "<{'b': 'x', 'a': 'y'}>");
   save_key_again("anything", "<{'b': <'x'>, 'a': <{'d': 1, 'c': 2}>}>", "<{'b': <'x'>, 'a': <{'d': 1, 'c': 2}>}>");
@@ -916,6 +942,7 @@ static const struct {
   CASE(everything_is_applied_at_once),
   CASE(delaying_twice_and_in_the_middle),
   CASE(a_dictionary_is_set_again),
+  CASE(dictionaries_of_other_types),
   CASE(odd_dictionaries),
   CASE(lists),
   CASE(large_values),

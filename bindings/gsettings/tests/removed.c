@@ -89,6 +89,26 @@ static void a_set_is_in_the_new_store(void) {
   g_object_unref(settings);
 }
 
+static void a_set_is_in_the_new_store_at_a_path(void) {
+  char *folder = store_folder();
+  g_setenv("KEPT_GSETTINGS_STORE", folder, TRUE);
+  a_set_is_in_the_new_store();
+  g_free(folder);
+}
+
+/* The path is that of the start, wherever the program goes. */
+static void a_set_is_in_the_new_store_at_a_relative_path(void) {
+  g_assert_cmpint(g_chdir(g_getenv("XDG_CONFIG_HOME")), ==, 0);
+  g_setenv("KEPT_GSETTINGS_STORE", "kept/gsettings.kept", TRUE);
+  GSettings *settings = player();
+  char *folder = store_folder();
+  g_setenv("KEPT_GSETTINGS_STORE", folder, TRUE);
+  g_assert_cmpint(g_chdir("/"), ==, 0);
+  a_set_is_in_the_new_store();
+  g_free(folder);
+  g_object_unref(settings);
+}
+
 static void what_is_applied_is_in_the_new_store(void) {
   GSettings *settings = player();
   g_settings_delay(settings);
@@ -279,6 +299,8 @@ static void many_threads_set_meanwhile(void) {
 int main(int argc, char **argv) {
   set_up(&argc, &argv);
   ADD("a set is in the new store", a_set_is_in_the_new_store);
+  ADD("a set is in the new store at a path", a_set_is_in_the_new_store_at_a_path);
+  ADD("a set is in the new store at a relative path", a_set_is_in_the_new_store_at_a_relative_path);
   ADD("what is applied is in the new store", what_is_applied_is_in_the_new_store);
   ADD("all settings are announced", all_settings_are_announced);
   ADD("a program that only waits sees the new store", a_program_that_only_waits_sees_the_new_store);

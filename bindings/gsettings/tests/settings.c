@@ -121,6 +121,9 @@ static void setting_what_is_set_is_no_change(void) {
 
 /* A key, and a value that Kept stores otherwise than it is given. */
 static const char *const reordered[][2] = {
+  { "words", "{'b': 'x', 'a': 'y'}" },
+  { "nested", "{'b': {'d': <1>, 'c': <{'f': 'x', 'e': 'y'}>}, 'a': {}}" },
+  { "pairs", "[('b', <{'d': 'x', 'c': 'y'}>), ('a', <1>)]" },
   { "extra", "{'b': <1>, 'a': <2>}" },
   { "extra", "{'b': <{'d': 'x', 'c': 'y'}>, 'a': <[{'d': <1>, 'c': <2>}]>}" },
   { "anything", "<{'b': 1, 'a': 2}>" },

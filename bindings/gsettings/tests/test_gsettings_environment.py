@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 NOBODY = 65534
-KEY = "com.example.player.volume"
 DUMP = "[com/example/player]\nvolume=7\n"
 # A user database of its own, in a mount namespace.
 WITH_USERS = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/passwd && exec "$@"']
@@ -18,6 +18,12 @@ WITH_USERS = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/passwd &
 
 def has_users(users: Path) -> bool:
     return subprocess.run([*WITH_USERS, users, "true"], capture_output=True).returncode == 0
+
+
+def which(name: str) -> Path:
+    path = shutil.which(name)
+    assert path is not None
+    return Path(path)
 
 
 def open_to_others(path: Path) -> None:
@@ -51,48 +57,71 @@ def test_settings_are_kept_without_home(schemas: Path, build: Path, tmp_path: Pa
     assert (home / ".config/kept/gsettings.kept/values.sqlite").exists()
 
 
-def test_a_set_user_id_program_does_not_obey_its_caller(build: Path, tmp_path: Path) -> None:
-    """kept-gsettings finds the store as the module does."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can make a program of another user's")
-    home, users, program, callers = (tmp_path / name for name in ("home", "passwd", "kept-gsettings", "callers"))
-    probe = tmp_path / "id"
-    open_to_others(tmp_path)
-    for folder in (home, callers):
-        folder.mkdir()
-        os.chown(folder, NOBODY, NOBODY)
-    users.write_text(f"someone:x:{NOBODY}:{NOBODY}::{home}:/bin/sh\n")
-    for source, copy in ((build / "bin/kept-gsettings", program), (shutil.which("id"), probe)):
-        assert source is not None
-        shutil.copy(source, copy)
-        os.chown(copy, NOBODY, NOBODY)
-        copy.chmod(0o4755)
-    if subprocess.run([probe, "-u"], capture_output=True, text=True, check=True).stdout != f"{NOBODY}\n":
-        pytest.skip("programs get no other rights from their files here")
-    if not has_users(users):
-        pytest.skip("this user may not mount a file")
-    (callers / "managed.json").write_text(f'{{"locked": ["{KEY}"]}}')
-    environment = without_home(build) | {
-        "HOME": str(callers),
-        "XDG_CONFIG_HOME": str(callers),
-        "KEPT_GSETTINGS_STORE": str(callers / "store"),
-        "KEPT_GSETTINGS_MANAGED": str(callers / "managed.json"),
-        "KEPT_GSETTINGS_SYSTEM": str(callers / "system.json"),
-    }
-    done = subprocess.run(
-        [*WITH_USERS, users, program, "import", "-"], env=environment, input=DUMP, capture_output=True, text=True
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert sorted(path.name for path in callers.iterdir()) == ["managed.json"]
-    assert (home / ".config/kept/gsettings.kept/values.sqlite").stat().st_uid == NOBODY
+class Program:
+    """A program of another user's that runs with his rights, in a mount namespace with his entry in passwd."""
+
+    def __init__(self, source: Path, folder: Path) -> None:
+        if os.geteuid() != 0:
+            pytest.skip("only root can make a program of another user's")
+        self.home, self.callers, self.path = folder / "home", folder / "callers", folder / source.name
+        self.users, self.probe = folder / "passwd", folder / "id"
+        open_to_others(folder)
+        for path in (self.home, self.callers):
+            path.mkdir()
+            os.chown(path, NOBODY, NOBODY)
+        self.users.write_text(f"someone:x:{NOBODY}:{NOBODY}::{self.home}:/bin/sh\n")
+        for original, copy in ((source, self.path), (which("id"), self.probe)):
+            shutil.copy(original, copy)
+            os.chown(copy, NOBODY, NOBODY)
+            copy.chmod(0o4755)
+        if subprocess.run([self.probe, "-u"], capture_output=True, text=True, check=True).stdout != f"{NOBODY}\n":
+            pytest.skip("programs get no other rights from their files here")
+        if not has_users(self.users):
+            pytest.skip("this user may not mount a file")
+        (self.callers / "managed.json").write_text('{"lockedPrefixes": [""]}')
+
+    def __call__(self, *words: str, below: Sequence[str] = (), **environment: str) -> str:
+        """Runs it for a caller who would like to choose its settings, and returns what it prints."""
+        chosen = {
+            "HOME": str(self.callers),
+            "XDG_CONFIG_HOME": str(self.callers),
+            "KEPT_GSETTINGS_STORE": str(self.callers / "store"),
+            "KEPT_GSETTINGS_MANAGED": str(self.callers / "managed.json"),
+            "KEPT_GSETTINGS_SYSTEM": str(self.callers / "system.json"),
+        }
+        done = subprocess.run(
+            [*WITH_USERS, self.users, *below, self.path, *words],
+            env=os.environ | chosen | environment,
+            input=DUMP,
+            capture_output=True,
+            text=True,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert sorted(path.name for path in self.callers.iterdir()) == ["managed.json"]
+        return done.stdout
+
+
+def test_a_set_user_id_program_does_not_obey_its_caller(schemas: Path, build: Path, tmp_path: Path) -> None:
+    program = Program(which("gsettings"), tmp_path)
+    # Such a program takes modules from the folder of the system alone, and libraries and schemas likewise.
+    found = subprocess.run(["pkg-config", "--variable=giomoduledir", "gio-2.0"], capture_output=True, text=True)
+    below = [
+        "sh",
+        "-c",
+        'mount --bind "$0" "$1" && mount --bind "$2" /usr/share/glib-2.0/schemas && shift 2 && exec "$@"',
+    ]
+    places = [str(build / "lib/gio"), found.stdout.strip(), str(schemas / "glib-2.0/schemas")]
+    sound = ("org.gnome.desktop.sound", "theme-name")
+    program("set", *sound, "mine", below=[*below, *places], GSETTINGS_BACKEND="kept", LC_ALL="C.UTF-8")
+    assert program("get", *sound, below=[*below, *places], GSETTINGS_BACKEND="kept", LC_ALL="C.UTF-8") == "'mine'\n"
+    assert (program.home / ".config/kept/gsettings.kept/values.sqlite").stat().st_uid == NOBODY
+
+
+def test_a_set_user_id_command_does_not_obey_its_caller(build: Path, tmp_path: Path) -> None:
+    program = Program(build / "bin/kept-gsettings", tmp_path)
+    program("import", "-")
+    assert (program.home / ".config/kept/gsettings.kept/values.sqlite").stat().st_uid == NOBODY
     # The caller's own words count.
-    chosen = home / "chosen"
-    done = subprocess.run(
-        [*WITH_USERS, users, program, "import", "-", f"--store={chosen}"],
-        env=environment,
-        input=DUMP,
-        capture_output=True,
-        text=True,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
+    chosen = program.home / "chosen"
+    program("import", "-", f"--store={chosen}")
     assert (chosen / "values.sqlite").exists()
