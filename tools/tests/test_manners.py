@@ -118,7 +118,7 @@ def test_stores_are_in_the_home_of_the_user_database_where_no_variable_names_one
     (tmp_path / "home").mkdir()
     (tmp_path / "passwd").write_text(f"someone:x:{os.geteuid()}:0::{tmp_path}/home:/bin/sh\n")
     # A user database of its own, in a mount namespace.
-    with_users = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/passwd && exec "$@"', tmp_path / "passwd"]
+    with_users = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/passwd && exec "$@"', f"{tmp_path}/passwd"]
     if subprocess.run([*with_users, "true"], capture_output=True).returncode != 0:
         pytest.skip("this user may not mount a file")
     homeless = {name: text for name, text in environment.items() if name not in {"HOME", "XDG_CONFIG_HOME"}}

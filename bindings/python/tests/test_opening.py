@@ -41,7 +41,7 @@ def test_an_identifier_is_in_the_home_of_the_user_database_where_no_variable_nam
     (tmp_path / "home").mkdir()
     (tmp_path / "passwd").write_text(f"someone:x:{os.geteuid()}:0::{tmp_path}/home:/bin/sh\n")
     # A user database of its own, in a mount namespace.
-    with_users = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/passwd && exec "$@"', tmp_path / "passwd"]
+    with_users = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/passwd && exec "$@"', f"{tmp_path}/passwd"]
     if subprocess.run([*with_users, "true"], capture_output=True).returncode != 0:
         pytest.skip("this user may not mount a file")
     code = "import kept; kept.open('com.example.homely')['a'] = 1"
