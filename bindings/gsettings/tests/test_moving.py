@@ -109,6 +109,16 @@ def test_a_value_that_cannot_be_read_is_reported_and_the_others_are_imported(run
     assert json.loads(printed.stdout) == {"org.example.a": 2, "org.example.d": "x", "top": 7}
 
 
+def test_no_character_is_lost_in_a_locale_that_does_not_have_it(run: Run) -> None:
+    dump = "[org/example]\nname='Grüße 😀'\n"
+    assert run("kept-gsettings", "import", input=dump, LC_ALL="C").returncode == 0
+    assert run("kept-gsettings", "export", LC_ALL="C").stdout == dump
+    for command in ("json", "layer"):
+        assert (
+            "Grüße 😀" in run("kept-gsettings", command, *["-"] * (command == "layer"), input=dump, LC_ALL="C").stdout
+        )
+
+
 def test_the_comparison_finds_what_has_changed_since(run: Run) -> None:
     assert run("kept-gsettings", "import", input=DUMP).returncode == 0
     run("gsettings", "set", "org.gnome.desktop.sound", "event-sounds", "true", GSETTINGS_BACKEND="kept")

@@ -9,6 +9,7 @@
 
 #include <kept_json.h>
 #include <locale.h>
+#include <stdio.h>
 #include <string.h>
 
 /* As `kept` ends. */
@@ -258,8 +259,14 @@ static gboolean place_schemas(Schemas *schemas, char **given) {
   return TRUE;
 }
 
+/* GLib's own would replace what the locale does not have, and lose it. */
+static void print_bytes(const char *text) { fputs(text, stdout); }
+static void print_error_bytes(const char *text) { fputs(text, stderr); }
+
 int main(int count, char **arguments) {
   setlocale(LC_ALL, "");
+  g_set_print_handler(print_bytes);
+  g_set_printerr_handler(print_error_bytes);
   Options options = { 0 };
   const GOptionEntry entries[] = {
     { "store", 's', 0, G_OPTION_ARG_STRING, &options.store, "The store; by default that of the backend", "LOCATION" },
