@@ -31,7 +31,7 @@ let package = Package(
     .target(
       name: "Kept",
       dependencies: [
-        "KeptCore", "KeptFormats",
+        "KeptCore",
         .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
         .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
         .product(name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Configuration"])),
@@ -42,11 +42,8 @@ let package = Package(
     .target(name: "KeptUserDefaults", dependencies: ["Kept", "KeptCore"]),
 
     // Implements include/kept.h.
-    .target(name: "KeptC", dependencies: ["KeptCore", "KeptFormats", "CKept", "CPlatform"]),
+    .target(name: "KeptC", dependencies: ["KeptCore", "CKept", "CPlatform"]),
     .systemLibrary(name: "CKept", path: "include"),
-
-    // The formats of other programs that can be imported.
-    .target(name: "KeptFormats", dependencies: ["KeptCore"]),
 
     // The untyped store.
     .target(name: "KeptCore", dependencies: ["CPlatform", "CSQLite", "CPCRE2"]),
@@ -56,10 +53,9 @@ let package = Package(
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
 
-    .testTarget(name: "KeptCoreTests", dependencies: ["KeptCore", "KeptFormats", "kept-test-child"]),
+    .testTarget(name: "KeptCoreTests", dependencies: ["KeptCore", "kept-test-child"]),
     // The other process of tests that need two.
     .executableTarget(name: "kept-test-child", dependencies: ["Kept", "KeptCore"], path: "Tests/Unit/Child"),
-    .testTarget(name: "KeptFormatsTests", dependencies: ["KeptFormats", "KeptCore"]),
     .testTarget(name: "KeptCTests", dependencies: ["KeptC", "CKept", "KeptCore"]),
     .testTarget(name: "KeptUserDefaultsTests", dependencies: ["KeptUserDefaults", "Kept", "KeptCore"]),
     .testTarget(name: "KeptTests", dependencies: ["Kept", "KeptStorage", "kept-test-child"]),

@@ -6,6 +6,8 @@
 include(cmake/KeptProgram.cmake)
 
 set(kept_command ${PROJECT_BINARY_DIR}/bin/kept)
+# The part of `kept import` that has large libraries.
+set(kept_formats ${PROJECT_BINARY_DIR}/libexec/kept/kept-formats)
 # The pages of the manual and the completions of shells, which the command writes itself.
 set(kept_command_pages ${PROJECT_BINARY_DIR}/share/kept)
 set(KEPT_COMMAND_SCRATCH ${PROJECT_BINARY_DIR}/tools CACHE PATH "Where SwiftPM builds the command")
@@ -20,14 +22,20 @@ add_custom_target(kept-command ALL
   COMMAND ${CMAKE_COMMAND} -E rm -f ${KEPT_COMMAND_SCRATCH}/release.yaml
   COMMAND ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR}/tools --scratch-path ${KEPT_COMMAND_SCRATCH}
     --product kept ${kept_program_flags}
-  COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/bin ${kept_command_pages}
+  COMMAND ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR}/tools --scratch-path ${KEPT_COMMAND_SCRATCH}
+    --product kept-formats ${kept_program_flags}
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/bin ${PROJECT_BINARY_DIR}/libexec/kept
+    ${kept_command_pages}
   COMMAND ${CMAKE_STRIP} -o ${kept_command} ${KEPT_COMMAND_SCRATCH}/release/kept
+  COMMAND ${CMAKE_STRIP} -o ${kept_formats} ${KEPT_COMMAND_SCRATCH}/release/kept-formats
   COMMAND ${kept_command} manual --into ${kept_command_pages}
-  BYPRODUCTS ${kept_command}
+  BYPRODUCTS ${kept_command} ${kept_formats}
   COMMENT "Building the command kept with SwiftPM"
   USES_TERMINAL VERBATIM)
 
 install(PROGRAMS ${kept_command} DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
+# `kept` looks for it relative to itself.
+install(PROGRAMS ${kept_formats} DESTINATION libexec/kept COMPONENT command)
 install(DIRECTORY ${kept_command_pages}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command
   FILES_MATCHING PATTERN "*.1")
 install(FILES ${kept_command_pages}/kept.bash RENAME kept

@@ -264,7 +264,7 @@ KEPT_API const uint64_t *kept_store_layers(kept_store *store);
  * Some texts that RFC 8259 allows are refused, with the byte in `error->offset`: a duplicate name in an object, a NUL
  * in a name, an unpaired surrogate, the integer -0 (the double is -0.0), an integer beyond 64 bits, a double that would
  * become 0 or infinity, an object of any other form whose first name begins with a dollar sign, and anything over the
- * limits. Imported texts of other programs may contain -0.
+ * limits. Imported texts of other programs may contain -0, and integers up to 18446744073709551615.
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Reads any value as canonical JSON: keys sorted by their bytes, no spaces. Equal values have equal text.
@@ -696,22 +696,15 @@ KEPT_API kept_status kept_remove_all(kept_store *store, const char *prefix, size
  * An export contains the stored values, not defaults or values of other layers. The text is one canonical JSON object:
  *   {"declarations":{...},"kept":1,"omitted":["token"],"prefix":"","revision":17,"schemaVersion":2,"values":{...}}
  * "declarations" is present only if requested. "omitted" lists the secret keys that were left out, and is present
- * unless secrets were requested. "schemaVersion" is present if the program has set one (kept_migrate()). Texts of other
- * programs can be imported too, see KEPT_FORMAT_…. docs/export-and-import.md has all rules.
+ * unless secrets were requested. "schemaVersion" is present if the program has set one (kept_migrate()). JSON of other
+ * programs can be imported too, and the command `kept import` reads more formats. docs/export-and-import.md has all
+ * rules.
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Reports the progress of a long call. An export counts keys, an import the bytes of its text. The last call comes
  *  before the commit. Called on the thread of the call, with no lock held.
  *  @return 0 to continue, anything else to stop: then nothing is changed, and the call returns KEPT_FAILED. */
 typedef int (*kept_progress_callback)(void *context, uint64_t done, uint64_t total);
-
-#define KEPT_FORMAT_KEPT           0u   /* what kept_export_json() writes */
-#define KEPT_FORMAT_JSON           1u   /* a JSON object whose members are keys */
-#define KEPT_FORMAT_NESTED_JSON    2u   /* a JSON object whose objects are parts of keys: {"audio":{"volume":30}} */
-#define KEPT_FORMAT_PROPERTY_LIST  3u   /* a property list: XML, binary, or old style */
-#define KEPT_FORMAT_ENV            4u   /* lines NAME=value, as in a .env file */
-#define KEPT_FORMAT_INI            5u   /* [section] and name = value */
-#define KEPT_FORMAT_DCONF          6u   /* what `dconf dump` writes */
 
 #define KEPT_TRANSFER_REPLACE       1u   /* import: remove keys with the prefix that the text does not have, except
                                             those that an export lists as omitted */
@@ -720,23 +713,23 @@ typedef int (*kept_progress_callback)(void *context, uint64_t done, uint64_t tot
 #define KEPT_TRANSFER_SECRETS       8u   /* export: include the values of secret keys */
 #define KEPT_TRANSFER_READABLE     16u   /* export: leave out values that cannot be read and list them under
                                             "unreadable", instead of failing */
+#define KEPT_TRANSFER_FLAT         32u   /* import: the text is any JSON object, and its members are keys; without this
+                                            flag and the next one it is an export */
+#define KEPT_TRANSFER_NESTED       64u   /* import: the text is any JSON object, and objects in it are parts of keys:
+                                            {"audio":{"volume":30}} is audio.volume */
 
 /** What to export or import. Begin with KEPT_TRANSFER_OPTIONS_INIT. In Swift: `ExportOptions`, `ImportOptions`. */
 typedef struct kept_transfer_options {
   size_t size;             /* sizeof(kept_transfer_options) */
   uint32_t flags;          /* KEPT_TRANSFER_… */
-  uint32_t format;         /* import: KEPT_FORMAT_… */
-  const char *prefix;      /* export, and import of Kept's own format: only keys that begin with it. Import of other
-                              formats: prepended to every key. NULL for "" */
-  const char *separator;   /* joins the parts of nested keys and sections; NULL for "."; KEPT_INVALID if it is empty and
-                              the format has such parts */
-  const char *env_prefix;  /* for KEPT_FORMAT_ENV: only names that begin with it, each read as the key that it stands
-                              for in the environment (PLAYER_AUDIO_VOLUME is audio.volume); NULL: names are keys */
+  const char *prefix;      /* export, and import of an export: only keys that begin with it. Import with
+                              KEPT_TRANSFER_FLAT or _NESTED: prepended to every key. NULL for "" */
+  const char *separator;   /* joins the parts of nested keys; NULL for "."; KEPT_INVALID if it is empty */
   kept_progress_callback progress;   /* NULL for none */
   void *progress_context;
 } kept_transfer_options;
 
-#define KEPT_TRANSFER_OPTIONS_INIT { sizeof(kept_transfer_options), 0u, 0u, NULL, NULL, NULL, NULL, NULL }
+#define KEPT_TRANSFER_OPTIONS_INIT { sizeof(kept_transfer_options), 0u, NULL, NULL, NULL, NULL }
 
 /** Exports the store or a part of it, as of one revision.
  *  @param options  NULL for everything but secrets and declarations
@@ -756,7 +749,7 @@ KEPT_API kept_status kept_export_file(kept_store *store, const char *path, const
  *  @param[out] report  receives an object; free it with kept_free(); may be NULL. Its members: "revision", "changed"
  *                      (each with "key", "old" and "new", without the values of secrets), "removed" and "declared"
  *                      (keys), "unchanged" (a count), "refused" (each with "key" and "reason") and "notCarried" (each
- *                      with "place" and "reason": what the format has and Kept does not). NULL with KEPT_OK if there is
+ *                      with "place" and "reason": what the text has and Kept does not). NULL with KEPT_OK if there is
  *                      no memory for the report: the import is done
  *  @return KEPT_OK; KEPT_INVALID with `error->offset` for a text that is not of the format; KEPT_LOCKED,
  *          KEPT_WRONG_TYPE, KEPT_INVALID, KEPT_TYPE_CONFLICT or KEPT_TOO_LARGE for the first key that is refused, with

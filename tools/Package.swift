@@ -5,24 +5,47 @@ import PackageDescription
 let package = Package(
   name: "kept-tools",
   platforms: [.macOS(.v15)],
-  products: [.executable(name: "kept", targets: ["kept"])],
+  products: [
+    .executable(name: "kept", targets: ["kept"]),
+    .executable(name: "kept-formats", targets: ["kept-formats"]),
+    // For the fuzzer.
+    .library(name: "Formats", targets: ["Formats", "FormatLibraries"]),
+  ],
   dependencies: [
     .package(name: "kept", path: ".."),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
   targets: [
+    // The formats of other programs that `kept import` reads.
+    .target(name: "Formats", dependencies: [.product(name: "Kept", package: "kept")]),
+    .target(
+      name: "FormatLibraries",
+      dependencies: [
+        "Formats",
+        .product(name: "Kept", package: "kept"),
+        .product(name: "TOMLKit", package: "TOMLKit"),
+        .product(name: "Yams", package: "Yams"),
+      ]),
+    .executableTarget(
+      name: "kept-formats", dependencies: ["Formats", "FormatLibraries", .product(name: "Kept", package: "kept")]),
     .executableTarget(
       name: "kept",
       dependencies: [
+        "Formats",
         .product(name: "Kept", package: "kept"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       // A link to docs/command.md, which `kept help` shows.
-      resources: [.embedInCode("command.md")],
-      swiftSettings: [
-        .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-        .treatAllWarnings(as: .error),
-      ])
+      resources: [.embedInCode("command.md")]),
   ]
 )
+
+for target in package.targets {
+  target.swiftSettings = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+  ]
+}

@@ -13,6 +13,8 @@
 @_exported public import struct KeptCore.ExportOptions
 @_exported public import struct KeptCore.History
 @_exported public import struct KeptCore.HistoryLimits
+@_exported public import enum KeptCore.ImportFormat
+@_exported public import struct KeptCore.ImportOptions
 @_exported public import struct KeptCore.ImportReport
 @_exported public import struct KeptCore.KeyName
 @_exported public import enum KeptCore.LaterVersion
@@ -48,4 +50,3 @@
 @_exported public import enum KeptCore.Value
 @_exported public import struct KeptCore.ValueDictionary
 @_exported public import struct KeptCore.Verification
-@_exported public import KeptFormats

@@ -2,7 +2,6 @@
 
 public import CKept
 import KeptCore
-import KeptFormats
 
 @_cdecl("kept_export_json") @implementation
 public func kept_export_json(
@@ -65,9 +64,6 @@ extension Optional where Wrapped == UnsafePointer<kept_transfer_options> {
   fileprivate func exporting() throws(StoreError) -> ExportOptions {
     guard let given = try known(allowing: KEPT_TRANSFER_DECLARATIONS | KEPT_TRANSFER_SECRETS | KEPT_TRANSFER_READABLE)
     else { return ExportOptions() }
-    guard given.format == KEPT_FORMAT_KEPT else {
-      throw StoreError(.unsupported, "only Kept's own format is exported; use KEPT_FORMAT_KEPT")
-    }
     return ExportOptions(
       prefix: try given.prefix.textIfAny("prefix") ?? "",
       includesDeclarations: given.flags & KEPT_TRANSFER_DECLARATIONS != 0,
@@ -77,15 +73,22 @@ extension Optional where Wrapped == UnsafePointer<kept_transfer_options> {
   }
 
   fileprivate func importing() throws(StoreError) -> ImportOptions {
-    guard let given = try known(allowing: KEPT_TRANSFER_REPLACE | KEPT_TRANSFER_DRY_RUN | KEPT_TRANSFER_DECLARATIONS)
+    let formats = KEPT_TRANSFER_FLAT | KEPT_TRANSFER_NESTED
+    guard
+      let given = try known(
+        allowing: KEPT_TRANSFER_REPLACE | KEPT_TRANSFER_DRY_RUN | KEPT_TRANSFER_DECLARATIONS | formats)
     else { return ImportOptions() }
-    guard let format = ImportFormat(rawValue: given.format) else {
-      throw StoreError(.invalid, "the format \(given.format) is unknown; use one of KEPT_FORMAT_…")
+    let format: ImportFormat
+    switch given.flags & formats {
+    case 0: format = .kept
+    case KEPT_TRANSFER_FLAT: format = .json
+    case KEPT_TRANSFER_NESTED: format = .nestedJSON
+    default:
+      throw StoreError(.invalid, "a text is either flat or nested; use KEPT_TRANSFER_FLAT or KEPT_TRANSFER_NESTED")
     }
     return ImportOptions(
       format: format, prefix: try given.prefix.textIfAny("prefix") ?? "",
       separator: try given.separator.textIfAny("separator") ?? ".",
-      environmentPrefix: try given.env_prefix.textIfAny("env_prefix"),
       replaces: given.flags & KEPT_TRANSFER_REPLACE != 0, isDryRun: given.flags & KEPT_TRANSFER_DRY_RUN != 0,
       includesDeclarations: given.flags & KEPT_TRANSFER_DECLARATIONS != 0,
       progress: transferProgress(given.progress, given.progress_context))
@@ -94,7 +97,7 @@ extension Optional where Wrapped == UnsafePointer<kept_transfer_options> {
   /// A copy of the caller's options; nil for NULL.
   private func known(allowing flags: UInt32) throws(StoreError) -> kept_transfer_options? {
     guard let self else { return nil }
-    let known = try knownOptions(self, size: self.pointee.size, least: 56, name: "KEPT_TRANSFER_OPTIONS_INIT")
+    let known = try knownOptions(self, size: self.pointee.size, least: 48, name: "KEPT_TRANSFER_OPTIONS_INIT")
     guard known.flags & ~flags == 0 else {
       throw StoreError(.invalid, "the flags \(known.flags) have a bit that means nothing here; see KEPT_TRANSFER_…")
     }

@@ -109,25 +109,35 @@ static void a_file_is_imported_and_an_unreadable_one_is_refused(void) {
 
 static void texts_of_other_programs_are_imported(void) {
   static const struct {
-    uint32_t format;
+    uint32_t flags;
     const char *text, *key, *json;
   } texts[] = {
-    { KEPT_FORMAT_JSON, "{\"a.b\":{\"c\":1}}", "p.a.b", "{\"c\":1}" },
-    { KEPT_FORMAT_NESTED_JSON, "{\"a\":{\"b\":1}}", "p.a/b", "1" },
-    { KEPT_FORMAT_PROPERTY_LIST, "{ a = (1, 2); }", "p.a", "[\"1\",\"2\"]" },
-    { KEPT_FORMAT_ENV, "APP_A_B=x y\n", "p.a.b", "\"x y\"" },
-    { KEPT_FORMAT_INI, "[s]\nname = 5\n", "p.s/name", "\"5\"" },
-    { KEPT_FORMAT_DCONF, "[s]\nname=@as []\n", "p.s/name", "[]" },
+    { KEPT_TRANSFER_FLAT, "{\"a.b\":{\"c\":1}}", "p.a.b", "{\"c\":1}" },
+    { KEPT_TRANSFER_NESTED, "{\"a\":{\"b\":1}}", "p.a/b", "1" },
   };
   for (size_t i = 0; i < COUNT(texts); i++) {
     kept_store *store = fresh_store();
-    kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
-    options.format = texts[i].format;
+    kept_transfer_options options = with(texts[i].flags);
     options.prefix = "p.";
     options.separator = "/";
-    options.env_prefix = texts[i].format == KEPT_FORMAT_ENV ? "APP_" : NULL;
     EXPECT(KEPT_OK, take(store, texts[i].text, &options, NULL));
     CHECK_TEXT(texts[i].json, json_of(store, texts[i].key));
+  }
+}
+
+static void a_number_out_of_range_is_reported_and_the_others_are_imported(void) {
+  static const uint32_t flags[] = { KEPT_TRANSFER_FLAT, KEPT_TRANSFER_NESTED };
+  for (size_t i = 0; i < COUNT(flags); i++) {
+    kept_store *store = fresh_store();
+    kept_transfer_options options = with(flags[i]);
+    char *report = NULL;
+    EXPECT(KEPT_OK,
+      take(store, "{\"a\":1,\"b\":[18446744073709551616],\"c\":1e999,\"d\":18446744073709551615}", &options, &report));
+    CHECK(strstr(report, "\"notCarried\":[{\"place\":\"b\"") != NULL && strstr(report, "{\"place\":\"c\"") != NULL);
+    kept_free(report);
+    CHECK_TEXT("1", json_of(store, "a"));
+    CHECK_TEXT("absent", json_of(store, "b"));
+    CHECK_TEXT("{\"$numberULong\":\"18446744073709551615\"}", json_of(store, "d"));
   }
 }
 
@@ -213,11 +223,12 @@ static void bad_arguments_are_refused(void) {
   EXPECT(KEPT_INVALID, kept_import(store, NULL, 1, NULL, NULL, &why));
   EXPECT(KEPT_INVALID, kept_import(store, NULL, 0, NULL, NULL, &why));
   EXPECT(KEPT_TOO_LARGE, kept_import(store, "x", (size_t)-1, NULL, NULL, &why));
-  kept_transfer_options any = KEPT_TRANSFER_OPTIONS_INIT;
-  for (any.format = KEPT_FORMAT_KEPT; any.format <= KEPT_FORMAT_DCONF; any.format++) {
-    EXPECT(KEPT_TOO_LARGE, kept_import(store, "bplist00", SIZE_MAX / 2, &any, NULL, &why));
-    EXPECT(KEPT_TOO_LARGE, kept_import(store, "bplist00", SIZE_MAX / 2 + 1, &any, NULL, &why));
-    EXPECT(KEPT_TOO_LARGE, kept_import(store, "bplist00", ((size_t)1 << 30) + 1, &any, NULL, &why));
+  static const uint32_t formats[] = { 0, KEPT_TRANSFER_FLAT, KEPT_TRANSFER_NESTED };
+  for (size_t i = 0; i < COUNT(formats); i++) {
+    kept_transfer_options any = with(formats[i]);
+    EXPECT(KEPT_TOO_LARGE, kept_import(store, "{}", SIZE_MAX / 2, &any, NULL, &why));
+    EXPECT(KEPT_TOO_LARGE, kept_import(store, "{}", SIZE_MAX / 2 + 1, &any, NULL, &why));
+    EXPECT(KEPT_TOO_LARGE, kept_import(store, "{}", ((size_t)1 << 30) + 1, &any, NULL, &why));
   }
   EXPECT(KEPT_INVALID, kept_import_file(store, NULL, NULL, NULL, &why));
   for (size_t i = 0; bad_text(i) != NULL; i++) {
@@ -238,20 +249,17 @@ static void bad_arguments_are_refused(void) {
 static void options_without_a_meaning_are_refused(void) {
   kept_store *store = fresh_store();
   char *text = NULL;
-  static const uint32_t not_of_import[] = { KEPT_TRANSFER_SECRETS, KEPT_TRANSFER_READABLE, 32u };
-  static const uint32_t not_of_export[] = { KEPT_TRANSFER_REPLACE, KEPT_TRANSFER_DRY_RUN, 32u };
+  static const uint32_t not_of_import[] = { KEPT_TRANSFER_SECRETS, KEPT_TRANSFER_READABLE, 128u,
+    KEPT_TRANSFER_FLAT | KEPT_TRANSFER_NESTED };
+  static const uint32_t not_of_export[] = { KEPT_TRANSFER_REPLACE, KEPT_TRANSFER_DRY_RUN, KEPT_TRANSFER_FLAT,
+    KEPT_TRANSFER_NESTED };
   for (size_t i = 0; i < COUNT(not_of_import); i++) {
     kept_transfer_options options = with(not_of_import[i]);
     EXPECT(KEPT_INVALID, take(store, kept_text(), &options, NULL));
     options = with(not_of_export[i]);
     EXPECT(KEPT_INVALID, kept_export_json(store, &options, &text, &why));
   }
-  kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
-  options.format = 7;
-  EXPECT(KEPT_INVALID, take(store, kept_text(), &options, NULL));
-  options.format = KEPT_FORMAT_INI;
-  EXPECT(KEPT_UNSUPPORTED, kept_export_json(store, &options, &text, &why));
-  options = with(0);
+  kept_transfer_options options = with(0);
   options.size = 3;
   EXPECT(KEPT_INVALID, take(store, kept_text(), &options, NULL));
 }
@@ -264,6 +272,7 @@ int main(int argc, char **argv) {
     TEST(a_dry_run_changes_nothing_and_reports_every_refusal),
     TEST(a_file_is_imported_and_an_unreadable_one_is_refused),
     TEST(texts_of_other_programs_are_imported),
+    TEST(a_number_out_of_range_is_reported_and_the_others_are_imported),
     TEST(a_secret_is_never_shown),
     TEST(progress_is_reported_and_can_stop_a_transfer),
     TEST(bad_arguments_are_refused),

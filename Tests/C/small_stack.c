@@ -25,51 +25,10 @@ static const char *nested(
   return text;
 }
 
-static void import(kept_store *store, uint32_t format, const char *text) {
+static void import(kept_store *store, uint32_t flags, const char *text) {
   kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
-  options.format = format;
+  options.flags = flags;
   EXPECT(KEPT_OK, kept_import(store, text, strlen(text), &options, NULL, &why));
-}
-
-/** `before`, and so many times `part`; freed when the test ends. */
-static const char *repeated_text(const char *before, const char *part, int count) {
-  char *text = repeated(' ', strlen(before) + strlen(part) * (size_t)count);
-  char *end = text + sprintf(text, "%s", before);
-  for (int i = 0; i < count; i++) end += sprintf(end, "%s", part);
-  return text;
-}
-
-static void import_refused(kept_store *store, uint32_t format, const char *text) {
-  kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
-  options.format = format;
-  CHECK(kept_import(store, text, strlen(text), &options, NULL, &why) < 0);
-}
-
-/** Imports a binary property list of dictionaries inside each other. */
-static void import_dictionaries(kept_store *store, unsigned count, kept_status status) {
-  unsigned char list[1024];
-  size_t size = 8, offsets[70], objects = 0;
-  kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
-  memcpy(list, "bplist00", 8);
-  for (unsigned i = 0; i < count; i++) {
-    offsets[objects++] = size;
-    list[size++] = 0xD1, list[size++] = (unsigned char)count, list[size++] = (unsigned char)(i + 1);
-    /* The object behind the last dictionary is the key: as the value of the last one it is a text. */
-  }
-  offsets[objects++] = size;
-  list[size++] = 0x51, list[size++] = 'a';
-  size_t table = size;
-  for (size_t i = 0; i < objects; i++)
-    list[size++] = (unsigned char)(offsets[i] >> 8), list[size++] = offsets[i] & 0xFF;
-  memset(list + size, 0, 32);
-  list[size + 6] = 2, list[size + 7] = 1, list[size + 15] = (unsigned char)objects;
-  list[size + 30] = (unsigned char)(table >> 8), list[size + 31] = table & 0xFF;
-  const char *file = file_of(files, "list");
-  FILE *stream = fopen(file, "wb");
-  CHECK(stream != NULL && fwrite(list, 1, size + 32, stream) == size + 32);
-  if (stream != NULL) fclose(stream);
-  options.format = KEPT_FORMAT_PROPERTY_LIST;
-  EXPECT(status, kept_import_file(store, file, &options, NULL, &why));
 }
 
 static kept_status migrate_deeply(void *deep, kept_store *transaction, kept_error *error) {
@@ -133,20 +92,10 @@ static void *use_everything(void *unused) {
   EXPECT(KEPT_OK, kept_explain_json(store, "deep", &json, &why));
   kept_free(json);
   EXPECT(KEPT_OK, kept_export_json(store, NULL, &json, &why));
-  import(store, KEPT_FORMAT_KEPT, json);
+  import(store, 0, json);
   kept_free(json);
-  import(store, KEPT_FORMAT_JSON, nested("{\"json\":", "{\"a\":", "1", "}", "}"));
-  import(store, KEPT_FORMAT_NESTED_JSON, nested("", "{\"a\":", "1", "}", ""));
-  import(store, KEPT_FORMAT_PROPERTY_LIST,
-    nested("<?xml version=\"1.0\"?><plist version=\"1.0\"><dict><key>list</key>", "<array>", "<true/>", "</array>",
-      "</dict></plist>"));
-  import(store, KEPT_FORMAT_PROPERTY_LIST, nested("{ old = ", "(", "text", ")", "; }"));
-  import(store, KEPT_FORMAT_DCONF, nested("[/]\ndconf=", "[", "1", "]", "\n"));
-  import(store, KEPT_FORMAT_DCONF, nested("[/]\ndconf=", "{'a': ", "1", "}", "\n"));
-  import_refused(store, KEPT_FORMAT_DCONF, repeated_text("[/]\ndconf=", "{'a': ", 300));
-  import_refused(store, KEPT_FORMAT_DCONF, repeated_text("[/]\ndconf=", "just ", 300));
-  import_dictionaries(store, 40, KEPT_OK);
-  import_dictionaries(store, 62, KEPT_TOO_LARGE);
+  import(store, KEPT_TRANSFER_FLAT, nested("{\"json\":", "{\"a\":", "1", "}", "}"));
+  import(store, KEPT_TRANSFER_NESTED, nested("", "{\"a\":", "1", "}", ""));
   EXPECT(KEPT_OK, kept_backup(store, copy, 0, NULL, &why));
   EXPECT(KEPT_OK, kept_restore(store, copy, NULL, &why));
   EXPECT(KEPT_OK, kept_migrate(store, &step, 1, 0, NULL, NULL, &why));

@@ -147,6 +147,8 @@ extension JSONBuilder {
     if scanner.next == "." || scanner.next == "e" || scanner.next == "E" { return .double(try double()) }
     // The scan accepts this number only if it stands for the double.
     if isNegative && magnitude == 0 { return .double(-0.0) }
+    // The scan accepts it in another program's text alone.
+    if !isNegative && magnitude > Int64.max { return .uint(magnitude) }
     return .int(Int64(truncatingIfNeeded: isNegative ? 0 &- magnitude : magnitude))
   }
 

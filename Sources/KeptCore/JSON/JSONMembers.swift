@@ -111,6 +111,7 @@ package struct JSONPart {
   /// - Parameter isSchema: whether it is a JSON Schema, whose keywords may begin with a dollar sign.
   @inline(never)
   package func value(isSchema: Bool = false) throws(StoreError) -> Value {
+    guard !findings.isOutOfRange else { throw StoreError(.invalid, "a number does not fit into 64 bits") }
     let value = try JSONBuilder.value(of: bytes, findings, isSchema: isSchema)
     try value.checkSize()
     return value

@@ -27,7 +27,10 @@ extension JSONScanner {
     if isInteger {
       try checkInteger(whole, isNegative: isNegative, start: start)
     } else {
-      let double = try double(start..<position, significant: significant)
+      var double = 0.0
+      do throws(StoreError) { double = try self.double(start..<position, significant: significant) } catch {
+        try passOutOfRange(error)
+      }
       try Memory.makeRoom(in: &findings.doubles, to: Self.purpose)
       findings.doubles.append(double)
     }
@@ -40,9 +43,16 @@ extension JSONScanner {
     return start..<position
   }
 
-  private func checkInteger(_ digits: Range<Int>, isNegative: Bool, start: Int) throws(StoreError) {
+  /// Another program's number that is out of range keeps only its value from being imported.
+  private mutating func passOutOfRange(_ error: StoreError) throws(StoreError) {
+    guard isForeign else { throw error }
+    findings.isOutOfRange = true
+  }
+
+  private mutating func checkInteger(_ digits: Range<Int>, isNegative: Bool, start: Int) throws(StoreError) {
     guard let magnitude = magnitude(digits) else {
-      throw invalid(at: start, "an integer has more than 64 bits; write a double such as 1e20, or text")
+      return try passOutOfRange(
+        invalid(at: start, "an integer has more than 64 bits; write a double such as 1e20, or text"))
     }
     if isNegative && magnitude == 0 {
       // In RFC 8259 it is a number; most programs read it as -0.0.
@@ -50,9 +60,10 @@ extension JSONScanner {
       throw invalid(at: start, "an integer has no negative zero; write 0, or the double -0.0")
     }
     if isNegative && magnitude > Int64.min.magnitude {
-      throw invalid(at: start, "an integer is below \(Int64.min); write a double such as -1e19, or text")
+      return try passOutOfRange(
+        invalid(at: start, "an integer is below \(Int64.min); write a double such as -1e19, or text"))
     }
-    if !isNegative && magnitude > Int64.max {
+    if !isNegative && magnitude > Int64.max && !isForeign {
       throw invalid(
         at: start, "a bare integer is above \(Int64.max); write {\"$numberULong\":\"…\"} with its digits")
     }

@@ -72,6 +72,8 @@ struct JSONFindings {
   var doubles: [Double] = []
   /// An upper bound of the memory that the value takes, in bytes.
   var memory = 0
+  /// Whether another program's text has a number that is not of 64 bits.
+  var isOutOfRange = false
 
   /// Adds the memory of a container and its elements, without their texts.
   fileprivate mutating func weigh(_ count: UInt32, each stride: Int) {

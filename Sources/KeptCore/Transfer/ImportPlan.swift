@@ -81,11 +81,7 @@ final class ImportPlan {
         refused.insert(setting.key.exact)
         continue
       }
-      do throws(StoreError) {
-        wish.edit(setting.key, .set(try value(of: setting.content, for: setting.key)))
-      } catch {
-        refuse(error.about(setting.key.text))
-      }
+      wish.edit(setting.key, .set(setting.value))
     }
     guard replacing else { return }
     for (key, entry) in present where entry.value != nil { wishAway(key) }
@@ -97,20 +93,6 @@ final class ImportPlan {
     // The text has a value for this key, which was refused.
     guard wish.edits[key] == nil, !isWithheld(key), !refused.contains(key.exact) else { return }
     wish.edit(key, .remove)
-  }
-
-  /// The type of a text is known once its key's type is known.
-  @inline(never)
-  private func value(of content: Incoming.Content, for key: KeyName) throws(StoreError) -> Value {
-    switch content {
-    case .value(let value): return value
-    case .text(let text):
-      var value: Value?
-      if let declared = wish.declarations[key] ?? present[key]?.declaration {
-        value = try text.importedValue(as: declared.type)
-      }
-      return try (value ?? .string(text.text)).checkedForStore()
-    }
   }
 
   /// Whether the text omits the value of the key.

@@ -15,7 +15,9 @@ public struct ImportReport: Sendable {
   /// The keys that cannot be stored; empty except for a dry run.
   public internal(set) var refused: [Refusal] = []
   /// The parts of the text that Kept cannot represent.
-  public internal(set) var notCarried: [NotCarried] = []
+  ///
+  /// A reader of another format adds its own.
+  public var notCarried: [NotCarried] = []
 
   /// A key whose value changed.
   public struct Change: Sendable {
@@ -40,7 +42,7 @@ public struct NotCarried: Hashable, Sendable {
   public let place: String
   public let reason: String
 
-  package init(place: String, reason: String) {
+  public init(place: String, reason: String) {
     self.place = place
     self.reason = reason
   }

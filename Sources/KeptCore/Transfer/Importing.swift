@@ -1,8 +1,8 @@
 // Imports the content of a text into a store: all of it in one commit, against the state that it was compared with, or
-// nothing. KeptFormats has the formats, and what programs call.
+// nothing.
 
 /// How the content of a text is imported.
-package struct ImportRules: Sendable {
+struct ImportRules: Sendable {
   /// Whether keys with the prefix that are not in the text are removed.
   let replaces: Bool
   /// Whether nothing is changed, and the report describes what would change.
@@ -10,18 +10,11 @@ package struct ImportRules: Sendable {
   /// Whether the declarations in the text are imported, too.
   let includesDeclarations: Bool
   let progress: TransferProgress?
-
-  package init(replaces: Bool, isDryRun: Bool, includesDeclarations: Bool, progress: TransferProgress?) {
-    self.replaces = replaces
-    self.isDryRun = isDryRun
-    self.includesDeclarations = includesDeclarations
-    self.progress = progress
-  }
 }
 
 extension Store {
-  /// Imports what a reader finds in a text, whatever its format: all of it in one commit, or nothing.
-  package func `import`(
+  /// Imports what a reader finds in a text: all of it in one commit, or nothing.
+  func `import`(
     _ rules: ImportRules, read: () throws(StoreError) -> Incoming
   ) throws(StoreError) -> ImportReport {
     guard try storage().abilities.isSuperset(of: [.atomicBatch, .revisions, .listsKeys]) else {

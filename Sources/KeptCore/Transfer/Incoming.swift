@@ -1,8 +1,8 @@
-// What the reader of a format hands over: the settings of a text, and what could not be read as a setting. An import is
-// the same for every format.
+// What a reader hands over: the settings of a text, and what could not be read as a setting. An import is the same for
+// an export and for another program's JSON.
 
 /// The content of a text to be imported.
-package final class Incoming {
+final class Incoming {
   /// The prefix of the keys that are imported.
   var scope: ExactString
   /// The number of bytes of the text, which progress counts.
@@ -27,7 +27,7 @@ package final class Incoming {
   /// - Parameters:
   ///   - scope: the prefix of all keys.
   ///   - settings: the settings; each key occurs once.
-  package init(
+  init(
     scope: ExactString, size: Int, settings: [Setting] = [], notCarried: [NotCarried] = [], separator: String? = nil
   ) {
     self.scope = scope
@@ -37,26 +37,9 @@ package final class Incoming {
     self.separator = separator
   }
 
-  package struct Setting: Sendable {
-    package let key: KeyName
-    package let content: Content
-    /// Its position in the text: "line 3", or its name there.
-    package let place: String
-
-    package init(key: KeyName, content: Content, place: String) {
-      self.key = key
-      self.content = content
-      self.place = place
-    }
+  struct Setting: Sendable {
+    let key: KeyName
+    /// The value in the form in which a store keeps it.
+    let value: Value
   }
-
-  package enum Content: Sendable {
-    /// A value in the form in which a store keeps it.
-    case value(Value)
-    /// Text whose type a declaration can determine, as in a layer of text; otherwise it is a string.
-    case text(TextValue)
-  }
-
-  /// The settings in the byte order of their keys; settings with the same key stay in their order.
-  package static func inOrder(_ settings: [Setting]) -> [Setting] { settings.inOrder(of: \.key.exact) }
 }

@@ -3,7 +3,7 @@
 // An error in the text itself ends the read; an error in one key is a refusal, and all refusals are collected.
 
 /// The reader of an export.
-package final class KeptDocument {
+final class KeptDocument {
   /// The version of the format.
   static let version: Int64 = 1
   private static let purpose = "import the settings"
@@ -22,7 +22,7 @@ package final class KeptDocument {
   /// Throws `invalid`, with an offset, if the text is no export, `unsupported` for one of a later version, and
   /// `tooLarge`.
   /// - Parameter prefix: keys without this prefix are skipped.
-  package static func read(
+  static func read(
     _ bytes: UnsafeBufferPointer<UInt8>, prefix: String, _ progress: TransferProgress?
   ) throws(StoreError) -> Incoming {
     try checkVersion(of: bytes)
@@ -103,7 +103,7 @@ package final class KeptDocument {
       do throws(StoreError) {
         let value = try part.value()
         try Memory.makeRoom(in: &found.settings, to: Self.purpose)
-        found.settings.append(Incoming.Setting(key: key, content: .value(try value.checkedForStore()), place: name))
+        found.settings.append(Incoming.Setting(key: key, value: try value.checkedForStore()))
       } catch {
         guard error.code != .failed else { throw error.about(name) }
         found.refusals.append(error.about(name))

@@ -231,11 +231,9 @@ static const kept_transfer_options *next_transfer(script *script, options *memor
   *out = initial;
   if (rarely(script, 3)) return NULL;
   out->size = next_struct_size(script, sizeof initial);
-  out->flags = next_flags(script, 31);
-  out->format = rarely(script, 2) ? next_flags(script, 7) : KEPT_FORMAT_JSON;
+  out->flags = next_flags(script, 127);
   out->prefix = next_name(script, "p.");
   out->separator = next_name(script, ".");
-  out->env_prefix = next_name(script, "A_");
   out->progress = rarely(script, 2) ? receive_progress : NULL;
   out->progress_context = script;
   return out;

@@ -75,12 +75,12 @@ static void an_export_or_import_that_is_left_changes_nothing(void) {
   const char *path = file_of(folder, "export");
   LEAVE(kept_export_file(store, path, &options, NULL));
   CHECK(access(path, F_OK) != 0);
-  options.format = quiet.format = KEPT_FORMAT_JSON;
+  options.flags = quiet.flags = KEPT_TRANSFER_FLAT;
   LEAVE(kept_import(store, "{\"key\":2}", 9, &options, NULL, NULL));
   CHECK_TEXT("1", json_of(store, "key"));
   expect_no_lock(store);
   EXPECT(KEPT_OK, kept_import(store, "{\"key\":2}", 9, &quiet, NULL, &why));
-  quiet.format = options.format = 0;
+  quiet.flags = options.flags = 0;
   EXPECT(KEPT_OK, kept_export_file(store, path, &quiet, &why));
   for (volatile int i = 0; i < 3; i++) {
     LEAVE(kept_import_file(store, path, &options, NULL, NULL));

@@ -24,21 +24,18 @@ static uint32_t take_flags(struct run *run, json_object *step) {
 }
 
 static uint32_t take_format(struct run *run, json_object *step) {
-  static const char *const names[] = { "kept", "json", "nested json", "property list", "env", "ini", "dconf" };
   const char *name = take_word(step, "format", "kept");
-  for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (strcmp(names[i], name) == 0) return i;
-  fail_step(run, "the runner does not know the format \"%s\"", name);
+  if (strcmp(name, "json") == 0) return KEPT_TRANSFER_FLAT;
+  if (strcmp(name, "nested json") == 0) return KEPT_TRANSFER_NESTED;
+  if (strcmp(name, "kept") != 0) fail_step(run, "the runner does not know the format \"%s\"", name);
   return 0;
 }
 
 static kept_transfer_options take_options(struct run *run, json_object *step) {
   kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
-  options.flags = take_flags(run, step);
-  options.format = take_format(run, step);
+  options.flags = take_flags(run, step) | take_format(run, step);
   if (has(step, "prefix")) options.prefix = take_word(step, "prefix", "");
   if (has(step, "separator")) options.separator = take_word(step, "separator", "");
-  if (has(step, "env_prefix")) options.env_prefix = take_word(step, "env_prefix", "");
   return options;
 }
 

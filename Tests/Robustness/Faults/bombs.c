@@ -75,61 +75,6 @@ static const char *nested(char open, char close, int depth) {
   return nested_part;
 }
 
-static void put_number(unsigned char *place, uint64_t number) {
-  for (int i = 7; i >= 0; i--, number >>= 8) place[i] = (unsigned char)number;
-}
-
-/* A binary property list whose root has one member, `a`, an object with as many references as fit, each of one byte to
- * the third object. `marker`: of an array or a dictionary; `each`: references for each member. */
-static void refer(unsigned char marker, unsigned each) {
-  unsigned char trailer[32] = { 0 }, head[] = { marker | 0xF, 0x13, 0, 0, 0, 0, 0, 0, 0, 0 };
-  uint64_t count = (text_length - 100) / each;
-  begin("bplist00");
-  append("\xD1\1\2\x51"
-         "a",
-    5);
-  put_number(head + 2, count);
-  append((const char *)head, sizeof head);
-  memset(text + length, 3, count * each);
-  length += count * each;
-  size_t last = length;
-  append("\x51"
-         "b",
-    2);
-  size_t table = length;
-  uint64_t offsets[] = { 8, 11, 13, last };
-  for (int i = 0; i < 4; i++) {
-    unsigned char entry[8];
-    put_number(entry, offsets[i]);
-    append((const char *)entry, 8);
-  }
-  trailer[6] = 8;
-  trailer[7] = 1;
-  put_number(trailer + 8, 4);
-  put_number(trailer + 24, table);
-  append((const char *)trailer, 32);
-}
-
-static void refer_in_array(void) { refer(0xA0, 1); }
-static void refer_in_dictionary(void) { refer(0xD0, 2); }
-
-/* As many objects as fit, all unused. */
-static void many_objects(void) {
-  unsigned char trailer[32] = { 0 };
-  uint64_t count = (text_length - 100) / 2;
-  begin("bplist00");
-  append("\xD0", 1);
-  memset(text + length, 9, count);
-  length += count;
-  size_t table = length;
-  memset(text + length, 8, count);
-  length += count;
-  trailer[6] = trailer[7] = 1;
-  put_number(trailer + 8, count);
-  put_number(trailer + 24, table);
-  append((const char *)trailer, 32);
-}
-
 static void empty_objects(void) { repeat("[", "{},", "]"); }
 static void empty_arrays(void) { repeat("[", "[],", "]"); }
 static void numbers(void) { repeat("[", "0,", "]"); }
@@ -146,21 +91,7 @@ static void escapes(void) { repeat("\"", "\\u0001", "\""); }
 static void settings(void) { count_up("{", "\"#\":0,", "}"); }
 static void one_setting(void) { repeat("{\"a\":[", "{},", "]}"); }
 static void exported(void) { count_up("{\"kept\":1,\"values\":{", "\"#\":0,", "}}"); }
-static void old_array(void) { repeat("{a=(", "b,", ");}"); }
-static void old_deep(void) { repeat("{a=(", nested('(', ')', 60), ");}"); }
-static void old_dictionary(void) { count_up("{a={", "#=b;", "};}"); }
-static void old_repeats(void) { repeat("{a={", "b=b;", "};}"); }
-static void xml_array(void) { repeat("<dict><key>a</key><array>", "<true/>", "</array></dict>"); }
-static void xml_deep(void) {
-  repeat("<dict><key>a</key><array>", "<dict><key>a</key><dict/></dict>", "</array></dict>");
-}
-static void lines(void) { count_up("", "#=\n", ""); }
-static void repeated_lines(void) { repeat("", "a=\n", ""); }
-static void wrong_lines(void) { repeat("", "-\n", ""); }
-static void dconf_array(void) { repeat("[/]\na=[", "1,", "]\n"); }
-static void dconf_tuple(void) { repeat("[/]\na=(", "1,", "1)\n"); }
-
-/* A section with a name of `size` bytes, which is the prefix of each of its keys. */
+/* An object with a name of `size` bytes, which is the prefix of each of its keys. */
 static const char *section(const char *open, int size, const char *close) {
   static char text[1200];
   int start = sprintf(text, "%s", open);
@@ -169,13 +100,6 @@ static const char *section(const char *open, int size, const char *close) {
   return text;
 }
 
-static void dconf_short_group(void) { count_up(section("[", 16, "]\n"), "#=1\n", ""); }
-static void dconf_group(void) { count_up(section("[", 48, "]\n"), "#=1\n", ""); }
-static void dconf_long_group(void) { count_up(section("[", 1000, "]\n"), "#=1\n", ""); }
-static void dconf_many_groups(void) { count_up("", section("[#", 1000, "]\na=1\na=1\na=1\na=1\n"), ""); }
-static void ini_section(void) { count_up(section("[", 48, "]\n"), "#=\n", ""); }
-static void ini_long_section(void) { count_up(section("[", 1000, "]\n"), "#=\n", ""); }
-static void ini_repeats(void) { repeat(section("[", 1000, "]\n"), "a=\n", ""); }
 static void nested_member(void) { count_up(section("{\"", 48, "\":{"), "\"#\":0,", "}}"); }
 static void nested_long_member(void) { count_up(section("{\"", 1000, "\":{"), "\"#\":0,", "}}"); }
 static void nested_forms(void) { count_up(section("{\"", 1000, "\":{\"a\":0,"), "\"$#\":0,", "}}"); }
@@ -183,16 +107,14 @@ static void exported_declarations(void) {
   count_up("{\"kept\":1,\"values\":{},\"declarations\":{", "\"#\":{\"type\":\"integer\"},", "}}");
 }
 static void exported_omissions(void) { count_up("{\"kept\":1,\"values\":{},\"omitted\":[", "\"#\",", "]}"); }
-static void dconf_dictionary(void) { count_up("[/]\na={", "'#':1,", "}\n"); }
 
 /* Operations on them */
 
 static kept_status set(kept_store *store, kept_error *error) { return kept_set_json(store, "value", text, error); }
 
-static kept_status import(kept_store *store, uint32_t format, kept_error *error) {
+static kept_status import(kept_store *store, uint32_t flags, kept_error *error) {
   kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
-  options.format = format;
-  options.flags = KEPT_TRANSFER_DRY_RUN;
+  options.flags = flags | KEPT_TRANSFER_DRY_RUN;
   return kept_import(store, text, length, &options, NULL, error);
 }
 
@@ -200,30 +122,24 @@ static kept_status import_prefixed(kept_store *store, kept_error *error) {
   kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
   char prefix[501];
   memset(prefix, 'p', 500), prefix[500] = 0;
-  options.format = KEPT_FORMAT_ENV;
   options.prefix = prefix;
-  options.flags = KEPT_TRANSFER_DRY_RUN;
+  options.flags = KEPT_TRANSFER_FLAT | KEPT_TRANSFER_DRY_RUN;
   return kept_import(store, text, length, &options, NULL, error);
 }
 
 /* With the report, which names each key. */
-static kept_status report_dconf(kept_store *store, kept_error *error) {
+static kept_status report_nested(kept_store *store, kept_error *error) {
   kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
   char *report = NULL;
-  options.format = KEPT_FORMAT_DCONF;
-  options.flags = KEPT_TRANSFER_DRY_RUN;
+  options.flags = KEPT_TRANSFER_NESTED | KEPT_TRANSFER_DRY_RUN;
   kept_status status = kept_import(store, text, length, &options, &report, error);
   kept_free(report);
   return status;
 }
 
-static kept_status import_kept(kept_store *s, kept_error *error) { return import(s, KEPT_FORMAT_KEPT, error); }
-static kept_status import_json(kept_store *s, kept_error *error) { return import(s, KEPT_FORMAT_JSON, error); }
-static kept_status import_nested(kept_store *s, kept_error *error) { return import(s, KEPT_FORMAT_NESTED_JSON, error); }
-static kept_status import_list(kept_store *s, kept_error *error) { return import(s, KEPT_FORMAT_PROPERTY_LIST, error); }
-static kept_status import_env(kept_store *s, kept_error *error) { return import(s, KEPT_FORMAT_ENV, error); }
-static kept_status import_ini(kept_store *s, kept_error *error) { return import(s, KEPT_FORMAT_INI, error); }
-static kept_status import_dconf(kept_store *s, kept_error *error) { return import(s, KEPT_FORMAT_DCONF, error); }
+static kept_status import_kept(kept_store *s, kept_error *error) { return import(s, 0, error); }
+static kept_status import_json(kept_store *s, kept_error *error) { return import(s, KEPT_TRANSFER_FLAT, error); }
+static kept_status import_nested(kept_store *s, kept_error *error) { return import(s, KEPT_TRANSFER_NESTED, error); }
 
 static const struct bomb {
   const char *name;
@@ -247,35 +163,11 @@ static const struct bomb {
   { "nested JSON settings", settings, import_nested },
   { "JSON with a large setting", one_setting, import_json },
   { "an export", exported, import_kept },
-  { "binary references", refer_in_array, import_list },
-  { "binary members", refer_in_dictionary, import_list },
-  { "binary objects", many_objects, import_list },
-  { "old array", old_array, import_list },
-  { "old nested arrays", old_deep, import_list },
-  { "old dictionary", old_dictionary, import_list },
-  { "old repeated keys", old_repeats, import_list },
-  { "XML array", xml_array, import_list },
-  { "XML nested", xml_deep, import_list },
-  { ".env", lines, import_env },
-  { ".env, repeated", repeated_lines, import_env },
-  { ".env, wrong", wrong_lines, import_env },
-  { "INI", lines, import_ini },
-  { "INI, repeated", repeated_lines, import_ini },
-  { "dconf array", dconf_array, import_dconf },
-  { "dconf tuple", dconf_tuple, import_dconf },
-  { "dconf dictionary", dconf_dictionary, import_dconf },
-  { "dconf group, 16 bytes", dconf_short_group, import_dconf },
-  { "dconf group, 48 bytes", dconf_group, import_dconf },
-  { "dconf group, with a report", dconf_group, report_dconf },
-  { "dconf group, 1000 bytes", dconf_long_group, import_dconf },
-  { "dconf groups", dconf_many_groups, import_dconf },
-  { "INI section, 48 bytes", ini_section, import_ini },
-  { "INI section, 1000 bytes", ini_long_section, import_ini },
-  { "INI section, repeated keys", ini_repeats, import_ini },
   { "nested JSON, 48 bytes", nested_member, import_nested },
   { "nested JSON, 1000 bytes", nested_long_member, import_nested },
   { "nested JSON, wrong names", nested_forms, import_nested },
-  { ".env with a prefix", lines, import_prefixed },
+  { "nested JSON, with a report", nested_member, report_nested },
+  { "JSON with a prefix", settings, import_prefixed },
   { "declarations", exported_declarations, import_kept },
   { "omitted keys", exported_omissions, import_kept },
 };

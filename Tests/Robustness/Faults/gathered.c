@@ -45,12 +45,6 @@ static const char *written(const char *begin, const char *format, const char *en
 
 static const char *as_json(void) { return written("{", "\"new%06d\":\"%.*s\",", "}"); }
 static const char *as_export(void) { return written("{\"kept\":1,\"values\":{", "\"new%06d\":\"%.*s\",", "}}"); }
-static const char *as_dconf(void) { return written("[/]\n", "new%06d='%.*s'\n", ""); }
-static const char *as_ini(void) { return written("", "new%06d=%.*s\n", ""); }
-static const char *as_env(void) { return written("", "new%06d=\"%.*s\"\n", ""); }
-static const char *as_xml(void) {
-  return written("<plist><dict>", "<key>new%06d</key><string>%.*s</string>\n", "</dict></plist>");
-}
 static const char *as_arrays(void) { return written("{", "\"new%06d\":[1,\"%.*s\",{\"a\":1.5}],", "}"); }
 
 /* Scenes */
@@ -59,18 +53,14 @@ static kept_status import(kept_store *store, kept_error *error) {
   kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
   static const struct {
     const char *(*text)(void);
-    uint32_t format;
+    uint32_t flags;
   } formats[] = {
-    { as_json, KEPT_FORMAT_JSON },
-    { as_arrays, KEPT_FORMAT_JSON },
-    { as_export, KEPT_FORMAT_KEPT },
-    { as_dconf, KEPT_FORMAT_DCONF },
-    { as_ini, KEPT_FORMAT_INI },
-    { as_env, KEPT_FORMAT_ENV },
-    { as_xml, KEPT_FORMAT_PROPERTY_LIST },
+    { as_json, KEPT_TRANSFER_FLAT },
+    { as_arrays, KEPT_TRANSFER_FLAT },
+    { as_export, 0 },
   };
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-    if (formats[i].text == scene->text) options.format = formats[i].format;
+    if (formats[i].text == scene->text) options.flags = formats[i].flags;
   }
   char *report = NULL;
   kept_status status = kept_import(store, text, strlen(text), &options, &report, error);
@@ -124,10 +114,6 @@ static const struct scene scenes[] = {
   { "import JSON", 0, 0, 150, 200000, import, as_json, 2, 100 },
   { "import short JSON", 0, 0, 8000, 2000, import, as_json, 2, 60 },
   { "import an export", 0, 0, 150, 200000, import, as_export, 2, 100 },
-  { "import dconf", 0, 0, 150, 200000, import, as_dconf, 2, 100 },
-  { "import INI", 0, 0, 150, 200000, import, as_ini, 2, 100 },
-  { "import .env", 0, 0, 150, 200000, import, as_env, 2, 100 },
-  { "import XML", 0, 0, 150, 200000, import, as_xml, 2, 240 },
   { "import into many", 10000, 20, 20000, 1, import, as_arrays, 2, 80 },
   { "transaction", 0, 0, 150, 200000, edit, NULL, 2, 60 },
   { "transaction of short values", 0, 0, 10000, 40, edit, NULL, 2, 30 },

@@ -39,7 +39,6 @@ static char long_text[LONG + 1];
 #define PLAIN \
   "{\"imported.list\":[1,2,{\"a\":1.5}],\"imported.text\":\"" \
   "x-y\"}"
-#define XML "<plist><dict><key>imported</key><array><integer>1</integer><string>two</string></array></dict></plist>"
 
 static bool is_ok(kept_status status) { return status >= 0; }
 
@@ -168,9 +167,9 @@ static kept_status play_snapshot(kept_error *error) {
   return status;
 }
 
-static kept_status import(const char *text, uint32_t format, kept_error *error) {
+static kept_status import(const char *text, uint32_t flags, kept_error *error) {
   kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
-  options.format = format;
+  options.flags = flags;
   char *report = NULL;
   kept_status status = kept_import(store, text, strlen(text), &options, &report, error);
   if (status == KEPT_OK && report && strstr(report, "\"notCarried\":[]") == NULL) fail("left out: %s", report);
@@ -179,8 +178,8 @@ static kept_status import(const char *text, uint32_t format, kept_error *error) 
 }
 
 static kept_status play_import(kept_error *error) { return kept_import_file(store, beside, NULL, NULL, error); }
-static kept_status play_import_json(kept_error *error) { return import(PLAIN, KEPT_FORMAT_JSON, error); }
-static kept_status play_import_list(kept_error *error) { return import(XML, KEPT_FORMAT_PROPERTY_LIST, error); }
+static kept_status play_import_json(kept_error *error) { return import(PLAIN, KEPT_TRANSFER_FLAT, error); }
+static kept_status play_import_nested(kept_error *error) { return import(PLAIN, KEPT_TRANSFER_NESTED, error); }
 
 static kept_status play_export(kept_error *error) {
   char *json = NULL;
@@ -268,7 +267,7 @@ static const struct scene {
   { "snapshot", open_it, play_snapshot, 0 },
   { "import", put_export_beside, play_import, 0 },
   { "import JSON", open_it, play_import_json, 0 },
-  { "import a property list", open_it, play_import_list, 0 },
+  { "import nested JSON", open_it, play_import_nested, 0 },
   { "export", open_it, play_export, 0 },
   { "export to a file", put_nothing_beside, play_export_file, 0 },
   { "back up", put_nothing_beside, play_backup, 0 },

@@ -5,10 +5,14 @@ import PackageDescription
 let package = Package(
   name: "fuzz",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "kept", path: "../../..")],
+  dependencies: [.package(name: "kept", path: "../../.."), .package(name: "kept-tools", path: "../../../tools")],
   targets: [
     .executableTarget(name: "JSONFuzz", dependencies: ["CFuzzer", .product(name: "Kept", package: "kept")]),
-    .executableTarget(name: "FormatsFuzz", dependencies: ["CFuzzer", .product(name: "Kept", package: "kept")]),
+    .executableTarget(
+      name: "FormatsFuzz",
+      dependencies: [
+        "CFuzzer", .product(name: "Kept", package: "kept"), .product(name: "Formats", package: "kept-tools"),
+      ]),
     .executableTarget(name: "CallsFuzz", dependencies: ["CFuzzer", "Calls", .product(name: "KeptC", package: "kept")]),
     // The interpreter of Tests/C/calls, through a symbolic link: a target's files are inside its package.
     .target(name: "Calls", exclude: ["CMakeLists.txt", "replay.c"], publicHeadersPath: "include"),

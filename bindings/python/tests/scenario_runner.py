@@ -160,7 +160,7 @@ class ScenarioRunner:
 
     def import_(self, store: kept.Store, step: Step, _: Any) -> Step:
         asked: Step = {word.replace(" ", "_"): True for word in step.pop("with", [])}
-        asked |= {name: step.pop(name) for name in ("prefix", "separator", "env_prefix") if name in step}
+        asked |= {name: step.pop(name) for name in ("prefix", "separator") if name in step}
         asked["format"] = step.pop("format", "kept").replace(" ", "_")
         if "file" in step:
             return members_of(store.import_file(self.folder / step.pop("file"), **asked))

@@ -77,11 +77,13 @@ def test_refusals_name_the_key_and_nothing_is_imported(settings: kept.Store) -> 
 
 
 def test_other_formats_are_imported(settings: kept.Store) -> None:
-    report = settings.import_text("A_B=1\nnone\n", format="env", env_prefix="A_", prefix="app.")
-    assert dict(settings) == {"app.b": "1"} and not report.not_carried
+    report = settings.import_text('{"b": {"c": 1}}', format="json", prefix="app.")
+    assert dict(settings) == {"app.b": {"c": 1}} and not report.not_carried
     report = settings.import_text('{"x": {"y": null, "z": 1}}', format="nested_json", separator="/")
     assert settings["x/z"] == 1
     assert report.not_carried[0].place == "x/y" and report.not_carried[0].reason
+    report = settings.import_text('{"big": 18446744073709551616, "small": 2}', format="json")
+    assert settings["small"] == 2 and [lost.place for lost in report.not_carried] == ["big"]
     with pytest.raises(kept.InvalidError, match="nested_json"):
         settings.import_text("", format="toml")  # type: ignore[arg-type]
 

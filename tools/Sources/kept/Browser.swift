@@ -64,6 +64,8 @@ enum Browser {
         StoreError(.unavailable, "\(path) starts kept browse, which starts it; it must start python3 -m kept.browse"))
     }
     setenv(mark, String(getpid()), 1)
+    // It imports files by this command.
+    setenv("KEPT_COMMAND", Helper.path, 1)
   }
 
   /// What is wrong, when no program could be started.

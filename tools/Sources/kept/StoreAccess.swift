@@ -187,6 +187,15 @@ enum StoreAccess {
   /// Whether a location has a store, or something in its place.
   static func exists(_ location: String) throws(StoreError) -> Bool { try !isMissing(named(location)) }
 
+  /// The keys of a store that are not split into others: objects, and secrets, whose parts would not be secret.
+  static func wholeKeys(of location: String, below prefix: String) -> Set<ExactString> {
+    let settings = try? open(location, LayerChoice(hasStandard: false))
+    guard let declared = try? settings?.declarations(prefix: prefix).declarations else { return [] }
+    let whole = declared.filter { $0.declaration.type == .object || $0.declaration.isSecret }
+    let names = whole.map { String(Substring($0.key.text.utf8.dropFirst(prefix.utf8.count))) }
+    return Set(names.map { ExactString($0) })
+  }
+
   private static func isMissing(_ location: String) throws(StoreError) -> Bool {
     guard let folder = try Store.folder(of: location) else { return false }
     return access(folder, F_OK) != 0 && errno == ENOENT

@@ -14,15 +14,6 @@ public struct TextValue: Sendable, Hashable {
   /// The value as a type; nil if the text cannot be read as it.
   package func value(as type: DeclaredType) -> Value? { TextReading(text).value(as: type) }
 
-  /// The value as a type, for a text that may be long; nil if the text cannot be read as it.
-  ///
-  /// Throws `failed` if there is not enough memory.
-  package func importedValue(as type: DeclaredType) throws(StoreError) -> Value? {
-    let reading = TextReading(text)
-    if let shortage = reading.shortage { throw shortage }
-    return reading.value(as: type)
-  }
-
   /// The value without a requested type: from the form of the text, a JSON number, `true` or `false`, else the text
   /// itself.
   package var natural: Value { TextReading(text).natural }
@@ -45,13 +36,11 @@ private struct TextReading {
   let trimmed: String
   /// The value that the form of the text gives; nil for plain text.
   let formed: Value?
-  /// The error, if there was not enough memory to read the form.
-  private(set) var shortage: StoreError?
 
   init(_ text: String) {
     self.text = text
     trimmed = text.withoutOuterSpace
-    do throws(StoreError) { formed = try Self.formed(trimmed) } catch { (formed, shortage) = (nil, error) }
+    formed = try? Self.formed(trimmed)
   }
 
   private static func formed(_ text: String) throws(StoreError) -> Value? {

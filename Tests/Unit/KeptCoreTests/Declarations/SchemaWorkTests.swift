@@ -1,6 +1,5 @@
 // Bounds on the work of the keywords, and their messages about refused values.
 
-import KeptFormats
 import Testing
 
 @testable import KeptCore

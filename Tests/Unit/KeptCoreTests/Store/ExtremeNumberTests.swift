@@ -2,7 +2,6 @@
 
 import CPlatform
 import Foundation
-import KeptFormats
 import Testing
 
 @testable import KeptCore

@@ -1,6 +1,5 @@
 // No import reveals a secret, whether the store, the text, or both declare it as one.
 
-import KeptFormats
 import Testing
 
 @testable import KeptCore

@@ -1,6 +1,5 @@
 // Texts that are not exports of Kept, and malformed exports: each is refused, and nothing is changed.
 
-import KeptFormats
 import Testing
 
 @testable import KeptCore

@@ -36,7 +36,7 @@ import Testing
   private static func declared() throws -> [String] {
     let sources = URL(filePath: #filePath).appending(path: "../../../../../Sources").standardizedFileURL
     var names: Set<String> = []
-    for module in ["Kept", "KeptCore", "KeptFormats"] {
+    for module in ["Kept", "KeptCore"] {
       let files = FileManager.default.enumerator(at: sources.appending(path: module), includingPropertiesForKeys: nil)
       while let file = files?.nextObject() as? URL {
         guard file.pathExtension == "swift", !file.path.contains("/Integrations/") else { continue }

@@ -25,7 +25,6 @@ extension ScenarioRunner {
       format: try format(&fields), prefix: prefix, replaces: with.contains("replace"),
       isDryRun: with.contains("dry run"), includesDeclarations: with.contains("declarations"))
     options.separator = try fields.takeIfThere("separator")?.string() ?? options.separator
-    options.environmentPrefix = try fields.takeIfThere("env_prefix")?.string()
     let text = try fields.takeIfThere("text")?.bytes() ?? []
     guard let store else { throw StoreError(.unsupported, "a transaction cannot do that") }
     let report = try file.map { try store.import(contentsOf: $0, options) } ?? store.import(text, options)
@@ -34,10 +33,7 @@ extension ScenarioRunner {
 
   private func format(_ fields: inout ScenarioFields) throws -> ImportFormat {
     let name = try fields.string("format", otherwise: "kept")
-    let formats: [String: ImportFormat] = [
-      "kept": .kept, "json": .json, "nested json": .nestedJSON, "property list": .propertyList, "env": .env,
-      "ini": .ini, "dconf": .dconf,
-    ]
+    let formats: [String: ImportFormat] = ["kept": .kept, "json": .json, "nested json": .nestedJSON]
     guard let format = formats[name] else { throw ScenarioFault("the runner does not know the format \"\(name)\"") }
     return format
   }

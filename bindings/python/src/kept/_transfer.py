@@ -83,7 +83,6 @@ class Transferring:
         format: Format = "kept",
         prefix: str = "",
         separator: str = ".",
-        env_prefix: str | None = None,
         replace: bool = False,
         dry_run: bool = False,
         declarations: bool = False,
@@ -91,18 +90,18 @@ class Transferring:
     ) -> ImportReport:
         """Imports a text in one commit: all of it, or nothing.
 
-        From an export it takes the keys that begin with `prefix`; with other formats it puts `prefix` in front of every
-        key. `separator` stands between the parts of nested keys. With `env_prefix` it takes only such names of a .env
-        file, each for the key that the environment variable of this name sets. `replace` removes the keys with the
-        prefix that the text does not have; `dry_run` changes nothing and reports what would change; `declarations`
-        takes declarations too.
+        The format `"kept"` is an export, of which the keys that begin with `prefix` are taken. With `"json"` the
+        members of any JSON object are keys, and with `"nested_json"` the objects in it are parts of keys, which
+        `separator` joins; `prefix` is put in front of every key. `replace` removes the keys with the prefix that the
+        text does not have; `dry_run` changes nothing and reports what would change; `declarations` takes declarations
+        too.
         `InvalidError`, with its `offset`, for a text that is not of the format; `UnsupportedError` for a later version
         of the format or another schema version than the store's; for the first key that is refused `LockedError`,
         `WrongTypeError`, `InvalidError`, `TypeConflictError` or `TooLargeError`. In these cases nothing is changed.
         In C: `kept_import`. In Swift: `Store.import(_:_:)`."""
         from ._c.export_and_import import kept_import
 
-        options = _import_options(prefix, replace, dry_run, declarations, format, separator, env_prefix)
+        options = _import_options(prefix, replace, dry_run, declarations, format, separator)
         encoded = _encoded_import(text)
         return _importing(kept_import, self._handle, encoded, len(encoded), options=options, progress=progress)
 
@@ -113,7 +112,6 @@ class Transferring:
         format: Format = "kept",
         prefix: str = "",
         separator: str = ".",
-        env_prefix: str | None = None,
         replace: bool = False,
         dry_run: bool = False,
         declarations: bool = False,
@@ -123,7 +121,7 @@ class Transferring:
         In C: `kept_import_file`. In Swift: `Store.import(contentsOf:_:)`."""
         from ._c.export_and_import import kept_import_file
 
-        options = _import_options(prefix, replace, dry_run, declarations, format, separator, env_prefix)
+        options = _import_options(prefix, replace, dry_run, declarations, format, separator)
         encoded = encoded_text(os.fspath(path), "a path")
         return _importing(kept_import_file, self._handle, encoded, options=options, progress=progress)
 
@@ -149,7 +147,6 @@ def _import_options(
     declarations: bool,
     format: Format,
     separator: str,
-    env_prefix: str | None,
 ) -> kept_transfer_options:
     """Options of an import for C. An unknown format is an `InvalidError`."""
     from typing import get_args
@@ -164,11 +161,11 @@ def _import_options(
         replace * c.KEPT_TRANSFER_REPLACE
         | dry_run * c.KEPT_TRANSFER_DRY_RUN
         | declarations * c.KEPT_TRANSFER_DECLARATIONS
+        | (format == "json") * c.KEPT_TRANSFER_FLAT
+        | (format == "nested_json") * c.KEPT_TRANSFER_NESTED
     )
-    options.format = getattr(c, f"KEPT_FORMAT_{format.upper()}")
     options.prefix = encoded_text(prefix, A_PREFIX)
     options.separator = encoded_text(separator, "a separator")
-    options.env_prefix = None if env_prefix is None else encoded_text(env_prefix, "a prefix of names")
     return options
 
 

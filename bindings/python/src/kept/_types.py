@@ -22,9 +22,9 @@ Storable: TypeAlias = Union[
 Durability = Literal["shared", "durable"]
 """What a write survives when the call returns: `kept.open` says more."""
 
-Format = Literal["kept", "json", "nested_json", "property_list", "env", "ini", "dconf"]
-"""The format of a text to import: an export of Kept; a JSON object whose members are keys, or whose objects are parts
-of keys; a property list (XML, binary or old style); lines NAME=value; [section] and name = value; a dconf dump."""
+Format = Literal["kept", "json", "nested_json"]
+"""The format of a text to import: an export of Kept; a JSON object whose members are keys; or one whose objects are
+parts of keys."""
 
 
 class Rules(TypedDict, total=False):

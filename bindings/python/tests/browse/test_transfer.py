@@ -36,23 +36,26 @@ from kept.browse._check import Check
 from kept.browse._compare_screen import CompareScreen
 from kept.browse._comparing import compare, open_other
 from kept.browse._export_screen import ExportScreen
-from kept.browse._import_screen import ImportScreen, format_of
+from kept.browse._import_screen import ImportScreen
 from kept.browse._row_list import RowList
+from kept.browse._session import Layers
 from kept.browse._work import Cancelled, Work
 
 FILES = {
-    "a.json": ('{"audio.volume": 5}', "json"),
-    "nested.json": ('{"audio": {"volume": 5}}', "nested_json"),
-    "date.json": ('{"a": {"$date": "x"}}', "json"),
-    "export.json": ('{"kept": 1, "values": {}}', "kept"),
-    "a.plist": ("<plist/>", "property_list"),
-    ".env": ("A=1", "env"),
-    "b.env": ("A=1", "env"),
-    "a.ini": ("[a]", "ini"),
-    "a.dconf": ("[/]", "dconf"),
-    "none": ("{}", "json"),
+    "a.json": ('{"audio.volume": 5}', "json", "audio.volume  30 -> 5"),
+    "nested.json": ('{"audio": {"volume": 5}}', "nested-json", "audio.volume  30 -> 5"),
+    "comments.jsonc": ('{"audio.volume": 5, // loud\n}', "json", "audio.volume  30 -> 5"),
+    "export.json": ('{"kept": 1, "values": {"audio.volume": 5}}', "kept", "audio.volume  30 -> 5"),
+    "a.plist": ("<plist><dict><key>new</key><real>5</real></dict></plist>", "plist", "new  5.0"),
+    "a.toml": ("[audio]\nvolume = 5", "toml", "audio.volume  30 -> 5"),
+    "a.yaml": ("audio:\n  volume: 5", "yaml", "audio.volume  30 -> 5"),
+    ".env": ("audio.volume=5", "env", "audio.volume  30 -> 5"),
+    "a.ini": ("\ufeff[audio]\r\nvolume = 5", "ini", "audio.volume  30 -> 5"),
+    "a.dconf": ("[audio]\nvolume=5", "dconf", "audio.volume  30 -> 5"),
+    "dump.ini": ("[/]\nnew=true\n[audio/left]\nsize=24\ntitle='x'", "dconf", "audio.left.size  24"),
+    "none": ("[audio]\nvolume: 5", "ini", "audio.volume  30 -> 5"),
 }
-"""Files, with their text and their format."""
+"""Files, with their text, their format, and a change that importing them makes."""
 
 
 async def try_import(pilot: Pilot[int], path: Path | str, *, replace: bool = False) -> None:
@@ -204,12 +207,46 @@ def test_a_file_that_cannot_be_imported_is_refused_with_a_sentence(filled: Path,
     browse(filled, body)
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_the_format_is_that_of_the_name_or_the_contents(tmp_path: Path, name: str) -> None:
-    text, expected = FILES[name]
-    (tmp_path / name).write_text(text)
-    assert format_of(str(tmp_path / name)) == expected
-    assert format_of(str(tmp_path / "absent")) == "kept"
+def test_formats_are_found_and_read_as_the_command_does(filled: Path, tmp_path: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        for name, (text, format, change) in FILES.items():
+            (tmp_path / name).write_bytes(text.encode())
+            await try_import(pilot, tmp_path / name)
+            await wait_for(pilot, lambda: f"A dry run of format {format}. " in report(pilot)[0], name)  # noqa: B023
+            assert any(line[2:] == change for line in report(pilot)), report(pilot)
+        file = tmp_path / "some.plist"
+        file.write_text("<plist><dict><key>a</key><integer>none</integer><key>b</key><true/></dict></plist>")
+        await try_import(pilot, file)
+        await wait_for(pilot, lambda: "+ b  true" in report(pilot), "the value that can be imported")
+        assert "! a: is not an integer of 64 bits" in report(pilot)
+
+    browse(filled, body)
+
+
+def test_the_command_is_needed_to_import(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "values.json"
+    file.write_text("{}")
+    monkeypatch.delenv("KEPT_COMMAND", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    async def body(pilot: Pilot[int]) -> None:
+        await try_import(pilot, file)
+        await wait_for(pilot, lambda: "install the package kept" in report(pilot)[0], "the reason")
+
+    browse(filled, body)
+
+
+def test_locks_of_the_files_that_the_browser_reads_hold_for_an_import(filled: Path, tmp_path: Path) -> None:
+    managed, file = tmp_path / "managed.json", tmp_path / "values.json"
+    managed.write_text('{"locked": ["audio.volume"]}')
+    file.write_text('{"audio.volume": 5}')
+
+    async def body(pilot: Pilot[int]) -> None:
+        await try_import(pilot, file)
+        await wait_for(pilot, lambda: "cannot be imported" in report(pilot)[0], "the refusal")
+        assert any(line.startswith("! audio.volume: ") and "locked" in line for line in report(pilot))
+
+    browse(filled, body, layers=Layers(managed=str(managed), has_standard=True))
 
 
 # --- what takes long

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Formats
 import Kept
 
 struct Completion: ParsableCommand {
@@ -114,7 +115,7 @@ private struct CommandLineInProgress {
     switch option {
     case "--store": stores(typed)
     case "--type": DeclaredType.allValueStrings
-    case "--format": ImportFormat.allValueStrings
+    case "--format": Format.allValueStrings
     case "--key": (store ?? words.first).map { keys(of: $0, typed) } ?? []
     case "--managed", "--system", "--output", "--screenshot": nil
     default: []

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Formats
 import Kept
 
 struct Export: ParsableCommand {
@@ -59,17 +60,22 @@ struct Import: ParsableCommand {
     abstract: "Imports a file as one change, or nothing of it.",
     usage: "kept import STORE FILE [--format FORMAT] [--replace] [--dry-run]",
     discussion: """
-      FILE is an export, JSON, a property list, a .env or .ini file, or the output of `dconf dump`; - reads standard \
-      input. The format is found from the contents and the name, and said.
+      FILE is an export, JSON, with comments or without, a property list, TOML, YAML, a .env or .ini file, or the \
+      output of `dconf dump`, for which kept-gsettings must be installed; - reads standard input. The format is found \
+      from the contents and the name, and said. A value that Kept cannot hold is reported, and the others are imported.
       """)
 
   @OptionGroup var store: StoreOption
-  @Option(help: ArgumentHelp("kept, json, nested-json, plist, env, ini or dconf.", valueName: "format"))
-  var format: ImportFormat?
+  @Option(help: ArgumentHelp("kept, json, nested-json, plist, toml, yaml, env, ini or dconf.", valueName: "format"))
+  var format: Format?
   @Option(help: ArgumentHelp("Only keys of an export with this prefix; before the keys of others.", valueName: "text"))
   var prefix = ""
   @Option(help: ArgumentHelp("Read only variables with this prefix, as names of keys.", valueName: "prefix"))
   var envPrefix: String?
+  @Option(help: ArgumentHelp("The administrator's file of prescribed values.", valueName: "file"))
+  var managed: String?
+  @Flag(help: "Leave the administrator's files out.")
+  var noLayers = false
   @Flag(help: "Remove the keys that are not in the file.")
   var replace = false
   @Flag(help: "Import the declarations of an export, too.")
@@ -81,45 +87,72 @@ struct Import: ParsableCommand {
 
   func validate() throws {
     if changing.quiet, json { throw ValidationError("--quiet prints nothing, so it does not go with --json") }
+    if noLayers, managed != nil { throw ValidationError("--no-layers does not go with --managed") }
+    if let envPrefix, envPrefix.isEmpty || envPrefix.utf8.contains(UInt8(ascii: "=")) {
+      throw ValidationError("--env-prefix takes the beginning of names of variables, such as PLAYER_")
+    }
   }
 
   func run() throws {
     let (location, rest) = try store.split(words)
     let path = try rest.expect(1...1, "one file; - for standard input")[0]
     let bytes = try path == "-" ? StandardInput.bytes() : File.bytes(of: path)
-    let found = format ?? FoundFormat.of(bytes, named: path)
-    if format == nil { changing.warn("reading \(path) as \(found.words); --format chooses another format") }
+    let found = try format ?? Self.found(in: bytes, path)
+    if format == nil { changing.warn("reading \(path) as \(found.description); --format chooses another format") }
     if envPrefix != nil, found != .env {
-      throw ValidationError("--env-prefix is for .env files, not for \(found.name)")
+      throw ValidationError("--env-prefix is for .env files, not for \(found.rawValue)")
     }
-    if declarations, found != .kept { throw ValidationError("--declarations is for exports, not for \(found.name)") }
+    if declarations, found != .kept {
+      throw ValidationError("--declarations is for exports, not for \(found.rawValue)")
+    }
+    let hidden = StoreAccess.secrets(of: location).map(\.text)
+    let source: ImportSource
+    do {
+      source = try ImportSource(
+        bytes,
+        Reading(found, whole: StoreAccess.wholeKeys(of: location, below: prefix), environmentPrefix: envPrefix))
+    } catch {
+      throw error.shown(in: (try? PlainText(bytes))?.string, "\(path): ", hiding: hidden)
+    }
     var options = ImportOptions(
-      format: found, prefix: prefix, environmentPrefix: envPrefix, replaces: replace, isDryRun: changing.dryRun,
-      includesDeclarations: declarations)
+      prefix: prefix, replaces: replace, isDryRun: changing.dryRun, includesDeclarations: declarations)
     func make(in settings: Store) throws(StoreError) -> ImportReport {
       do {
-        if found == .kept, !declarations { try Self.checkSecrets(bytes, options, settings) }
-        return try settings.import(bytes, options)
+        if found == .kept, !declarations { try Self.checkSecrets(source, options, settings) }
+        return try source.importAll(into: settings, options)
       } catch {
         // An export that has secrets declares them in its text.
-        let hidden = StoreAccess.secrets(of: location).map(\.text) + ["\"secret\""]
         let subject = error.key == nil ? "\(path): " : ""
-        throw error.shown(in: String(validating: bytes, as: UTF8.self), subject, hiding: hidden)
+        throw error.shown(in: source.shown, subject, hiding: hidden + ["\"secret\""])
       }
     }
-    let settings = try StoreAccess.openToWrite(location, changing) { _ = try make(in: $0) }
+    let layers = LayerChoice(managed: managed, hasStandard: !noLayers)
+    let settings = try StoreAccess.openToWrite(location, changing, layers) { _ = try make(in: $0) }
     options.progress = Progress.bar("import")
     let report = try make(in: settings)
     Output.standard.isDone = !changing.dryRun
-    if json { Output.standard.write(json: report.json) } else { try print(report) }
+    if json {
+      // What was found, first among the members of the report.
+      Output.standard.write(json: "{\"format\":\"\(found.rawValue)\",\(Substring(report.json.utf8.dropFirst()))")
+    } else {
+      try print(report)
+    }
     if !report.refused.isEmpty { throw ExitStatus.refused }
   }
 
+  private static func found(in bytes: [UInt8], _ path: String) throws(StoreError) -> Format {
+    do { return try Format.found(in: bytes, named: path) } catch {
+      throw StoreError(error.code, "\(path): \(error.message)")
+    }
+  }
+
   /// Throws for a value that its file declares secret, and that the store would show.
-  private static func checkSecrets(_ bytes: [UInt8], _ options: ImportOptions, _ settings: Store) throws(StoreError) {
+  private static func checkSecrets(
+    _ source: ImportSource, _ options: ImportOptions, _ settings: Store
+  ) throws(StoreError) {
     var trial = options
     trial.isDryRun = true
-    for change in try settings.import(bytes, trial).changed where change.isSecret {
+    for change in try source.importAll(into: settings, trial).changed where change.isSecret {
       guard try settings.declaration(forKey: change.key)?.isSecret != true else { continue }
       throw .refused(
         try KeyName(change.key),
@@ -146,74 +179,4 @@ struct Import: ParsableCommand {
   }
 }
 
-extension ImportFormat: @retroactive ExpressibleByArgument {
-  public init?(argument: String) {
-    guard let format = Self.all.first(where: { $0.name == argument }) else { return nil }
-    self = format
-  }
-
-  static let all: [ImportFormat] = [.kept, .json, .nestedJSON, .propertyList, .env, .ini, .dconf]
-  public static var allValueStrings: [String] { all.map(\.name) }
-
-  /// What a file in the format is.
-  var words: String {
-    switch self {
-    case .kept: "an export of kept"
-    case .json: "JSON"
-    case .nestedJSON: "nested JSON"
-    case .propertyList: "a property list"
-    case .env: "an .env file"
-    case .ini: "an .ini file"
-    case .dconf: "the output of dconf dump"
-    }
-  }
-
-  var name: String {
-    switch self {
-    case .kept: "kept"
-    case .json: "json"
-    case .nestedJSON: "nested-json"
-    case .propertyList: "plist"
-    case .env: "env"
-    case .ini: "ini"
-    case .dconf: "dconf"
-    }
-  }
-}
-
-/// The format of a file, found from what it begins with.
-enum FoundFormat {
-  static func of(_ bytes: [UInt8], named path: String) -> ImportFormat {
-    let start = String(decoding: bytes.prefix(4096), as: UTF8.self)
-    let text = start.drop(while: \.isWhitespace)
-    if text.hasPrefix("bplist") || text.hasPrefix("<?xml") || text.hasPrefix("<plist") || text.hasPrefix("<!DOCTYPE") {
-      return .propertyList
-    }
-    if text.hasPrefix("{") { return json(bytes) }
-    let lines = text.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("#") && !$0.hasPrefix(";") }
-    guard let section = lines.first(where: { $0.hasPrefix("[") }) else { return .env }
-    // dconf names a folder, and its texts are in single quotes.
-    if section.contains("/") || lines.contains(where: { $0.contains("='") }) { return .dconf }
-    return .ini
-  }
-
-  /// Whether what follows the brace is `"name":`, as in JSON, or nothing that a property list has.
-  private static func isMember(_ text: String) -> Bool {
-    var rest = text.drop { $0 != "{" }.dropFirst().drop(while: \.isWhitespace)
-    let isQuoted = rest.first == "\""
-    rest = isQuoted ? rest.dropFirst().drop { $0 != "\"" }.dropFirst() : rest.drop { !":=;".contains($0) }
-    return rest.drop(while: \.isWhitespace).first.map { !"=;".contains($0) } ?? true
-  }
-
-  private static func json(_ bytes: [UInt8]) -> ImportFormat {
-    guard let text = String(validating: bytes, as: UTF8.self), case .dictionary(let root)? = try? Value(json: text)
-    else {
-      // An old property list begins with a brace, too. What is longer than a value may be, or wrong, is told by its
-      // first member.
-      guard isMember(String(decoding: bytes.prefix(4096), as: UTF8.self)) else { return .propertyList }
-      return String(decoding: bytes, as: UTF8.self).contains("\"kept\":") ? .kept : .json
-    }
-    if root["kept"] != nil, root["values"] != nil { return .kept }
-    return root.contains { $0.value.kind == .dictionary } ? .nestedJSON : .json
-  }
-}
+extension Format: ExpressibleByArgument {}

@@ -1,5 +1,6 @@
 // Properties of every sequence of bytes: the reader does not crash, errors have an offset inside the text, and accepted
-// text yields a value whose canonical JSON reads back as the same value and is written back as the same text.
+// text yields a value whose canonical JSON reads back as the same value and is written back as the same text. Read as
+// another program's object, flat or nested, it yields keys in order with values that can be stored.
 
 import CFuzzer
 @testable import KeptCore
@@ -27,11 +28,27 @@ func readAnything(_ bytes: UnsafeBufferPointer<UInt8>) throws {
   if value != .null { check(try value.checkedForStore() == value, "what is read is in the form that a store keeps") }
 }
 
+func readForeign(_ bytes: UnsafeBufferPointer<UInt8>, separator: String?) {
+  do {
+    let text = try ForeignJSON(bytes, separator: separator)
+    check(zip(text.settings, text.settings.dropFirst()).allSatisfy { $0.key < $1.key }, "keys are in order, each once")
+    for setting in text.settings {
+      check(try setting.value.checkedForStore() == setting.value, "a value is in the form that a store keeps")
+    }
+    check(text.notCarried.allSatisfy { !$0.place.isEmpty && !$0.reason.isEmpty }, "a report has a place and a reason")
+  } catch {
+    check(error.code == .invalid || error.code == .tooLarge, "a refusal is invalid or too large")
+    check(0...bytes.count ~= error.offset ?? -1, "a refusal has an offset in the text")
+  }
+}
+
 var count = CommandLine.argc
 var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine.unsafeArgv
 let status = LLVMFuzzerRunDriver(&count, &arguments) { data, size in
+  let bytes = UnsafeBufferPointer(start: data, count: size)
   do {
-    try readAnything(UnsafeBufferPointer(start: data, count: size))
+    try readAnything(bytes)
+    for separator in [nil, "."] { readForeign(bytes, separator: separator) }
   } catch {
     check(false, "canonical JSON is never refused, and what is read can be stored")
   }

@@ -11,19 +11,13 @@ from .store import kept_store
 # typedef int (*kept_progress_callback)(void *context, uint64_t done, uint64_t total);
 kept_progress_callback = CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint64)
 
-KEPT_FORMAT_KEPT = 0
-KEPT_FORMAT_JSON = 1
-KEPT_FORMAT_NESTED_JSON = 2
-KEPT_FORMAT_PROPERTY_LIST = 3
-KEPT_FORMAT_ENV = 4
-KEPT_FORMAT_INI = 5
-KEPT_FORMAT_DCONF = 6
-
 KEPT_TRANSFER_REPLACE = 1
 KEPT_TRANSFER_DRY_RUN = 2
 KEPT_TRANSFER_DECLARATIONS = 4
 KEPT_TRANSFER_SECRETS = 8
 KEPT_TRANSFER_READABLE = 16
+KEPT_TRANSFER_FLAT = 32
+KEPT_TRANSFER_NESTED = 64
 
 
 class kept_transfer_options(Structure):
@@ -32,10 +26,8 @@ class kept_transfer_options(Structure):
     _fields_ = (
         ("size", c_size_t),
         ("flags", c_uint32),
-        ("format", c_uint32),
         ("prefix", c_char_p),
         ("separator", c_char_p),
-        ("env_prefix", c_char_p),
         ("progress", kept_progress_callback),
         ("progress_context", c_void_p),
     )

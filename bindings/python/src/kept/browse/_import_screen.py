@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.binding import Binding
 from textual.containers import Horizontal, VerticalScroll
@@ -15,6 +13,7 @@ import kept
 
 from ._check import Check
 from ._entry import Line
+from ._importing import FORMATS, Chosen, Imported, import_file
 from ._places import path_of
 from ._text import SECRET, count_text, one_line, value_text
 from ._work import Work
@@ -27,11 +26,6 @@ if TYPE_CHECKING:
 
     from ._app import Browser
     from ._session import Session
-
-FORMATS = ("kept", "json", "nested_json", "property_list", "env", "ini", "dconf")
-SUFFIXES = {".plist": "property_list", ".env": "env", ".ini": "ini", ".dconf": "dconf"}
-READ = 1 << 20
-"""Bytes of a file that are looked at for its format."""
 
 MOST = 1000
 """Lines of a report that are shown of each kind."""
@@ -58,14 +52,14 @@ class ImportScreen(Screen[None]):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
-        self._tried: tuple[str, str, bool, bool] | None = None
+        self._tried: Chosen | None = None
         """What the report on the screen is about. Only that is imported."""
 
     def compose(self) -> ComposeResult:
         yield Static(f"Import into {one_line(self._session.location)}", id="title", markup=False)
         with Horizontal():
             yield Line(placeholder="the path of a file; Enter shows what it would change", id="path")
-            yield Select([(name, name) for name in FORMATS], prompt="format by name", id="format")
+            yield Select([(name, name) for name in FORMATS], prompt="format: found", id="format")
         with Horizontal():
             yield Check("declarations too", id="declarations")
             yield Check("remove keys that it does not have", id="replace")
@@ -78,12 +72,14 @@ class ImportScreen(Screen[None]):
         return cast("Browser", self.app)
 
     @property
-    def _chosen(self) -> tuple[str, str, bool, bool]:
-        path = str(path_of(self.query_one("#path", Input).value))
-        chosen = self.query_one("#format", Select).value
-        format = chosen if isinstance(chosen, str) else format_of(path)
-        flags = [self.query_one(name, Check).value for name in ("#declarations", "#replace")]
-        return path, format, flags[0], flags[1]
+    def _chosen(self) -> Chosen:
+        format = self.query_one("#format", Select).value
+        return Chosen(
+            str(path_of(self.query_one("#path", Input).value)),
+            format if isinstance(format, str) else None,
+            self.query_one("#declarations", Check).value,
+            self.query_one("#replace", Check).value,
+        )
 
     def on_input_submitted(self) -> None:
         self.action_try()
@@ -103,64 +99,30 @@ class ImportScreen(Screen[None]):
             call = self._call(self._tried, dry_run=False)
             self._browser.push_screen(Work("Importing", call), lambda result: self._show(result, None))
 
-    def _call(
-        self, chosen: tuple[str, str, bool, bool], dry_run: bool
-    ) -> Callable[[Callable[[int, int], object]], kept.ImportReport]:
-        path, format, declarations, replace = chosen
+    def _call(self, chosen: Chosen, dry_run: bool) -> Callable[[Callable[[int, int], object]], Imported]:
+        return lambda progress: import_file(self._session, chosen, dry_run, progress)
 
-        def call(progress: Callable[[int, int], object]) -> kept.ImportReport:
-            return self._session.settings.import_file(
-                path,
-                format=cast("Any", format),
-                declarations=declarations,
-                replace=replace,
-                dry_run=dry_run,
-                progress=progress,
-            )
-
-        return call
-
-    def _show(self, result: kept.ImportReport | Exception | None, tried: tuple[str, str, bool, bool] | None) -> None:
+    def _show(self, result: Imported | Exception | None, tried: Chosen | None) -> None:
         self._tried = None
-        if isinstance(result, kept.ImportReport):
-            self._tried = tried
-            if tried is None and not (result.changed or result.removed):
+        if isinstance(result, Imported):
+            self._tried, report = tried, result.report
+            if tried is None and not (report.changed or report.removed):
                 head = "Imported; no value had to be changed."
             elif tried is None:
-                keys = [*(change.key for change in result.changed), *result.removed]
-                self._session.committed(result.revision, keys)
-                head = f"Imported as revision {result.revision}; u on the list of keys undoes it."
+                keys = [*(change.key for change in report.changed), *report.removed]
+                self._session.committed(report.revision, keys)
+                head = f"Imported as revision {report.revision}; u on the list of keys undoes it."
             else:
-                head = f"A dry run of format {tried[1]}. Ctrl+S imports."
-                if result.refused:
+                head = f"A dry run of format {result.format}. Ctrl+S imports."
+                if report.refused:
                     self._tried = None
-                    head = f"A dry run of format {tried[1]}. It cannot be imported before what is refused is mended."
-            text = "\n".join([head, *report_lines(result)])
+                    head = (
+                        f"A dry run of format {result.format}. It cannot be imported before what is refused is mended."
+                    )
+            text = "\n".join([head, *report_lines(report)])
         else:
             text = one_line(str(result))
         self.query_one("#report", Static).update(text)
-
-
-def format_of(path: str) -> str:
-    """The format of a file, by its name; for JSON as `kept import` finds it, by what it holds."""
-    if suffix := SUFFIXES.get(Path(path).suffix, ""):
-        return suffix
-    if Path(path).name == ".env":
-        return "env"
-    try:
-        with open(path, "rb") as file:
-            text = file.read(READ)
-    except (OSError, ValueError):
-        return "kept"  # the import says what is wrong
-    try:
-        root = json.loads(text)
-    except (ValueError, RecursionError):
-        return "kept" if b'"kept"' in text[:200] else "json"  # too long, or wrong
-    if not isinstance(root, dict) or root.keys() >= {"kept", "values"}:
-        return "kept"
-    # A date and its like are objects with one member that begins with a dollar sign.
-    nested = any(isinstance(value, dict) and not any(name[:1] == "$" for name in value) for value in root.values())
-    return "nested_json" if nested else "json"
 
 
 def report_lines(report: kept.ImportReport) -> list[str]:

@@ -1,0 +1,94 @@
+// What a file of another program has: settings, and notes about everything that is not in them as it was in the file.
+
+import Kept
+
+/// The settings of a file.
+public struct FoundSettings: Sendable {
+  /// In the order of the file, each name once.
+  public private(set) var settings: [Setting] = []
+  /// What was changed, dropped or split.
+  public private(set) var notes: [Note] = []
+  private var places: [ExactString: Int] = [:]
+  private var nameBytes = 0
+  private let mostNameBytes: Int
+
+  public struct Setting: Sendable {
+    /// The key, without a prefix.
+    public let name: String
+    public let content: Content
+    /// Where it is in the file: "line 3", or its name there.
+    public fileprivate(set) var place: String
+  }
+
+  public enum Content: Sendable {
+    case value(Value)
+    /// Text that becomes a value of the key's declared type.
+    case text(String)
+  }
+
+  public struct Note: Sendable, Hashable {
+    public let place: String
+    public let reason: String
+  }
+
+  /// More notes mean that the file has another format; the report would be larger than the file.
+  private static let mostNotes = 100_000
+
+  static let isSplit = "is split into keys, one for each member"
+
+  /// - Parameter size: the bytes of the file.
+  public init(size: Int) {
+    // The name of a section is once in the file, and in front of each of its keys.
+    mostNameBytes = 8 * size + 1 << 20
+  }
+
+  /// Adds a setting; the last one of a name counts.
+  public mutating func add(_ name: String, _ content: Content, at place: String) throws(StoreError) {
+    nameBytes += name.utf8.count
+    guard nameBytes <= mostNameBytes else {
+      throw StoreError(
+        .tooLarge,
+        "the keys have more than \(mostNameBytes) bytes together; shorten the names of sections, or split the file")
+    }
+    if case .value(.null) = content {
+      return try note(place, "has no value; a setting without a value does not exist in Kept")
+    }
+    do throws(StoreError) { _ = try KeyName(name) } catch { return try note(place, error.message) }
+    let setting = Setting(name: name, content: content, place: place)
+    if let index = places[ExactString(name)] {
+      let there = place == settings[index].place ? "" : " at \(Self.shortened(place))"
+      try note(settings[index].place, "the key \(Self.shortened(name)) comes again\(there), and the last one counts")
+      settings[index] = setting
+    } else {
+      places[ExactString(name)] = settings.count
+      settings.append(setting)
+    }
+  }
+
+  public mutating func note(_ place: String, _ reason: String) throws(StoreError) {
+    guard notes.count < Self.mostNotes else {
+      throw StoreError(
+        .invalid, "more than \(Self.mostNotes) parts of the file cannot be imported; choose another format, or split it"
+      )
+    }
+    notes.append(Note(place: place.isEmpty ? #""""# : Self.shortened(place), reason: reason))
+  }
+
+  /// Throws if a file of lines has none that is a setting.
+  func checkFormat(_ format: Format) throws(StoreError) {
+    guard settings.isEmpty, let first = notes.first(where: { $0.reason.utf8.starts(with: "is skipped".utf8) }) else {
+      return
+    }
+    throw StoreError(.invalid, "is not \(format.description): \(first.place) \(first.reason)")
+  }
+
+  /// A name inside another one; one that is too long for a key is not made longer.
+  static func join(_ outer: String?, _ name: String) -> String {
+    guard let outer else { return name }
+    return outer.utf8.count > Limits.keyBytes ? outer : "\(outer).\(name)"
+  }
+
+  package static func shortened(_ name: String) -> String {
+    name.utf8.count <= 160 ? name : String(String.UnicodeScalarView(name.unicodeScalars.prefix(150))) + "…"
+  }
+}

@@ -1,0 +1,63 @@
+// Reads the settings of a file in any format that the library does not read by itself.
+
+import Kept
+
+/// How a file is read.
+public struct Reading: Sendable {
+  public let format: Format
+  /// Keys that stay whole where their value is a table, because they are declared as objects or as secret.
+  public let whole: Set<ExactString>
+  /// For `.env` files: only names with this prefix are read.
+  public let environmentPrefix: String?
+
+  public init(_ format: Format, whole: Set<ExactString> = [], environmentPrefix: String? = nil) {
+    self.format = format
+    self.whole = whole
+    self.environmentPrefix = environmentPrefix
+  }
+
+  /// Whether the format is read by a library, in a process of its own: it may take more time and memory than the file
+  /// is worth, or crash.
+  public var needsLibrary: Bool { [.propertyList, .toml, .yaml].contains(format) }
+
+  /// Reads a file in a format that needs no library.
+  ///
+  /// Throws `invalid` or `tooLarge`, perhaps with the offset in the decoded text, if the file is not of the format.
+  public func settings(of bytes: [UInt8]) throws(StoreError) -> FoundSettings {
+    try Self.mended {
+      switch format {
+      case .env: try EnvironmentFile.read(PlainText(bytes), prefix: environmentPrefix)
+      case .ini: try INIFile.read(PlainText(bytes))
+      case .nestedJSON: try nestedJSON(PlainText(bytes))
+      default: throw StoreError(.unsupported, "\(format.description) is not read here")
+      }
+    }
+  }
+
+  /// What a reader returns; everything that it throws becomes an error that people can read.
+  package static func mended(_ read: () throws -> FoundSettings) throws(StoreError) -> FoundSettings {
+    do { return try read() } catch let error as StoreError {
+      throw error
+    } catch let obstacle as Obstacle {
+      throw StoreError(.invalid, "the file \(obstacle.reason)")
+    } catch {
+      throw StoreError(.invalid, "the file is damaged")
+    }
+  }
+
+  /// The notes about the objects of a nested JSON text that the library splits.
+  public func splits(of json: [UInt8]) -> [FoundSettings.Note] {
+    let objects = JSONShape(PlainText(checked: json))?.objects ?? []
+    return objects.map { FoundSettings.Note(place: FoundSettings.shortened($0), reason: FoundSettings.isSplit) }
+  }
+
+  private func nestedJSON(_ text: PlainText) throws -> FoundSettings {
+    var found = FoundSettings(size: text.bytes.count)
+    var losses = Losses()
+    guard let members = try Value(json: text.string).members(&losses) else {
+      throw StoreError(.invalid, offset: 0, "the JSON must be an object, whose members are keys")
+    }
+    try found.add(members, splitting: whole)
+    return found
+  }
+}

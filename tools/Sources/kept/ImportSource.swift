@@ -1,0 +1,115 @@
+// What `kept import` imports: text that the library reads, or settings that are read here from another program's file.
+
+import Formats
+import Kept
+
+struct ImportSource {
+  /// The file as text, to show where an error is; nil if it is none.
+  let shown: String?
+  private let content: Content
+  private var notes: [NotCarried] = []
+
+  private enum Content {
+    case text([UInt8], ImportFormat)
+    case settings([FoundSettings.Setting])
+  }
+
+  /// Reads a file.
+  /// - Parameter whole: keys that stay whole where their value is a table.
+  init(_ bytes: [UInt8], _ reading: Reading) throws(StoreError) {
+    let text = reading.format == .propertyList ? try? PlainText(bytes) : try PlainText(bytes)
+    shown = text?.string
+    switch reading.format {
+    case .kept, .json, .nestedJSON:
+      let json = text.map(JSONComments.removed)?.bytes ?? bytes
+      // One that is too large for a value, or wrong, is the library's.
+      if reading.format == .nestedJSON, let found = try? reading.settings(of: json) {
+        (content, notes) = (.settings(found.settings), found.notes.map(NotCarried.init))
+      } else {
+        let formats: [Format: ImportFormat] = [.kept: .kept, .nestedJSON: .nestedJSON]
+        content = .text(json, formats[reading.format] ?? .json)
+        if reading.format == .nestedJSON { notes = reading.splits(of: json).map(NotCarried.init) }
+      }
+    case .dconf:
+      let dump = try Self.dump(text?.bytes ?? bytes)
+      (content, notes) = (.text(dump.json, .json), dump.notes)
+    default:
+      let found =
+        try reading.needsLibrary ? IsolatedReading.settings(of: bytes, reading) : reading.settings(of: bytes)
+      (content, notes) = (.settings(found.settings), found.notes.map(NotCarried.init))
+    }
+  }
+
+  /// The settings of a dump of dconf, which GLib reads by the types of the installed schemas.
+  private static func dump(_ text: [UInt8]) throws(StoreError) -> (json: [UInt8], notes: [NotCarried]) {
+    let program = "kept-gsettings"
+    guard let done = try Helper.run(Helper.beside(program), ["json", "-"], input: text) else {
+      throw StoreError(
+        .unavailable,
+        "is the output of dconf dump, which \(program) reads, and that is not installed; install its package")
+    }
+    let lines = done.err.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
+    guard let status = done.status, status < ExitStatus.usage.rawValue else {
+      let reason = lines.last ?? "\(program) was ended by a signal"
+      throw StoreError(done.status == ExitStatus.refused.rawValue ? .invalid : .unavailable, reason)
+    }
+    return (done.out, lines.map(note))
+  }
+
+  /// `left out PLACE: REASON` as a note.
+  private static func note(_ line: String) -> NotCarried {
+    let start = "left out "
+    guard line.begins(with: start),
+      let (place, reason) = String(Substring(line.utf8.dropFirst(start.utf8.count))).halves(at: ":")
+    else { return NotCarried(place: "dconf", reason: line) }
+    return NotCarried(place: place, reason: String(Substring(reason.utf8.drop(while: \.isSpace))))
+  }
+
+  /// Imports it into a store.
+  func importAll(into settings: Store, _ options: ImportOptions) throws(StoreError) -> ImportReport {
+    var options = options
+    var report: ImportReport
+    switch content {
+    case .text(let text, let format):
+      options.format = format
+      report = try settings.import(text, options)
+    case .settings(let found):
+      options.format = .json
+      report = try settings.import(try Self.json(found, for: settings, options.prefix), options)
+    }
+    report.notCarried = notes + report.notCarried
+    return report
+  }
+
+  /// The settings as an object of keys, with texts as values of the types that the store declares.
+  private static func json(
+    _ found: [FoundSettings.Setting], for settings: Store, _ prefix: String
+  ) throws(StoreError) -> [UInt8] {
+    var json = Array("{".utf8)
+    for setting in found {
+      if json.count > 1 { json.append(UInt8(ascii: ",")) }
+      let value: Value
+      switch setting.content {
+      case .value(let known): value = known
+      case .text(let text):
+        // A text that is not a value of the type stays one, and is refused as one that does not fit.
+        value =
+          (try? KeyName(prefix + setting.name)).flatMap { key in Self.value(of: text, for: key, settings) }
+          ?? .string(text)
+      }
+      json += Array("\(Value.string(setting.name).json):\(value.json)".utf8)
+    }
+    json.append(UInt8(ascii: "}"))
+    return json
+  }
+
+  /// The value of the declared type; nil if the key is not declared, or the text is not such a value.
+  private static func value(of text: String, for key: KeyName, _ settings: Store) -> Value? {
+    guard let declared = try? settings.declaration(forKey: key.text) else { return nil }
+    return try? ValueText.value(text, as: declared.type, key: key)
+  }
+}
+
+extension NotCarried {
+  init(_ note: FoundSettings.Note) { self.init(place: note.place, reason: note.reason) }
+}

@@ -1,0 +1,24 @@
+// Reads formats in a process of its own, kept-formats, whose memory and time are limited. If it ends badly, nothing has
+// been imported.
+
+import Formats
+import Kept
+
+enum IsolatedReading {
+  private static let program = "kept-formats"
+
+  static func settings(of bytes: [UInt8], _ reading: Reading) throws(StoreError) -> FoundSettings {
+    let request = reading.request(for: bytes)
+    guard let done = try Helper.run(Helper.part(program), [reading.format.rawValue], input: request) else {
+      throw StoreError(
+        .unavailable,
+        "is \(reading.format.description), which \(program) reads, a part of kept that is missing; install kept again")
+    }
+    guard done.status == ExitStatus.done.rawValue else {
+      throw StoreError(
+        .tooLarge,
+        "to read it as \(reading.format.description) takes memory or time out of all proportion; nothing was imported")
+    }
+    return try FoundSettings(lines: done.out, size: bytes.count)
+  }
+}

@@ -1,0 +1,645 @@
+"""The formats that `kept import` reads: what each kind of file becomes, and that everything else is in the report."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import plistlib
+import random
+import resource
+import subprocess
+import time
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Kept, environment_in
+
+Import = Callable[..., "tuple[dict[str, Any], dict[str, str]]"]
+BIG = {"$numberULong": "18446744073709551615"}
+
+
+@pytest.fixture
+def imported(kept: Kept, tmp_path: Path) -> Import:
+    """Imports a file into an empty store; returns its settings, and the reasons in the report by their places."""
+
+    def run(name: str, data: str | bytes, *options: str) -> tuple[dict[str, Any], dict[str, str]]:
+        path = tmp_path / name
+        path.write_bytes(data if isinstance(data, bytes) else data.encode())
+        done = kept("import", "memory:", str(path), "--json", *options)
+        assert done.status == 0, done.err
+        report = json.loads(done.out)
+        notes = {note["place"]: note["reason"] for note in report["notCarried"]}
+        return {change["key"]: change["new"] for change in report["changed"]}, notes
+
+    return run
+
+
+@pytest.fixture
+def refused(kept: Kept, tmp_path: Path) -> Callable[..., str]:
+    """The sentence with which a file is refused."""
+
+    def run(name: str, data: str | bytes, *options: str) -> str:
+        path = tmp_path / name
+        path.write_bytes(data if isinstance(data, bytes) else data.encode())
+        done = kept("import", "other", str(path), *options)
+        assert (done.status, done.out) == (3, ""), done.err
+        assert not (tmp_path / "config/kept/other.kept").exists()
+        return done.err.split("chooses another format\n")[-1]
+
+    return run
+
+
+def plist(members: str, head: str = '<?xml version="1.0" encoding="UTF-8"?>') -> str:
+    return f'{head}<plist version="1.0"><dict>{members}</dict></plist>'
+
+
+def binary(objects: list[bytes]) -> bytes:
+    """A binary property list of objects, each of which refers to others by one byte; the first one is the root."""
+    list, offsets = b"bplist00", []
+    for item in objects:
+        offsets.append(len(list))
+        list += item
+    table = b"".join(offset.to_bytes(4, "big") for offset in offsets)
+    sizes = bytes(6) + b"\4\1" + len(objects).to_bytes(8, "big") + bytes(8) + len(list).to_bytes(8, "big")
+    return list + table + sizes
+
+
+# ----------------------------------------------------------------------------------------------------------------
+# The format, and the encoding
+# ----------------------------------------------------------------------------------------------------------------
+
+FORMATS: dict[str, tuple[str | bytes, str]] = {
+    "a.json": ('{"a": 1}', "json"),
+    "a.jsonc": ('/* c */ {"a": 1,}', "json"),
+    "nested.json": ('{"a": {"b": 1}}', "nested-json"),
+    "comments": ('// c\n{"a": {"b": 1}}', "nested-json"),
+    "export.json": ('{"kept": 1, "values": {"a": 1}}', "kept"),
+    "a.plist": (plist("<key>a</key><true/>"), "plist"),
+    "list": ("<plist><dict/></plist>", "plist"),
+    "binary": (plistlib.dumps({"a": 1}, fmt=plistlib.FMT_BINARY), "plist"),
+    "a.toml": ("[a]\nb = 1\n", "toml"),
+    "arrays": ("[[a]]\nb = 1\n", "toml"),
+    "a.yaml": ("A=1: 2\n", "yaml"),
+    "a.yml": ('{"a": {"b": 1}}', "yaml"),
+    "document": ("---\na: 1\n", "yaml"),
+    "mapping": ("# c\na: 1\nb:\n  c: 2\n", "yaml"),
+    ".env": ("A=1\n", "env"),
+    ".env.local": ("[a]\nB=1\n", "env"),
+    "production.env": ("a: 1\nB=1\n", "env"),
+    "variables": ("A=1\nB=x: y\n", "env"),
+    "a.ini": ("[a]\nb=1\n", "ini"),
+    "quoted.ini": ("[look]\ncolour = dark\nface='Mono 11'\n", "ini"),
+    "slash.ini": ('[remote "git@host:a/b"]\n\tfetch = all\n', "ini"),
+    "path.ini": ("[org/gnome]\nname=word\n", "ini"),
+    "numbers.ini": ("[panel]\nsize=24\n", "ini"),
+    "dump.ini": ("[/]\nautohide=true\n\n[panel/left]\nsize=24\ntitle='x'\n", "dconf"),
+    "numbers.dconf": ("[panel]\nautohide=true\nsize=24\n", "dconf"),
+    "dump": ("[org/gnome]\na=@as []\nb=uint32 5\nc=<'x'>\nd=('a', 1)\n", "dconf"),
+    "sections": ("[a]\nb=1\n", "ini"),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_format_is_found_from_the_name_and_the_contents(name: str, kept: Kept, tmp_path: Path) -> None:
+    data, format = FORMATS[name]
+    (tmp_path / name).write_bytes(data if isinstance(data, bytes) else data.encode())
+    done = kept("import", "memory:", name, "--json", "--dry-run")
+    assert (done.status, json.loads(done.out)["format"]) == (0, format), done.err
+
+
+def test_a_dump_of_dconf_has_the_values_of_kept_gsettings(imported: Import) -> None:
+    dump = "\ufeff[org/example/v1.2]\r\nsize=(1, 2)\r\nbytes=b'a'\r\nbad=no\r\nlast=1\r\nlast=2.0\r\n"
+    settings, notes = imported("settings.dconf", dump)
+    assert settings == {
+        "org.example.v1%2E2.bytes": {"$binary": {"base64": "YQA=", "subType": "00"}},
+        "org.example.v1%2E2.last": 2.0,
+        "org.example.v1%2E2.size": [1, 2],
+    }
+    assert "its value is not GVariant text" in notes["/org/example/v1.2/bad"]
+    assert "the last one counts" in notes["last in [org/example/v1.2]"]
+    settings, _ = imported("numbers.dconf", "[panel]\nautohide=true\nsize=24\n", "--prefix", "p.")
+    assert settings == {"p.panel.autohide": True, "p.panel.size": 24}
+
+
+def test_a_dump_needs_kept_gsettings(kept: Kept, tmp_path: Path) -> None:
+    alone = tmp_path / "bin"
+    alone.mkdir()
+    command = alone / "kept"
+    command.write_bytes(Path(environment_in(tmp_path)["KEPT_COMMAND"]).read_bytes())
+    command.chmod(0o755)
+    (tmp_path / "a.dconf").write_text("[/]\na=1\n")
+    done = subprocess.run(
+        [command, "import", "other", "a.dconf"],
+        env=environment_in(tmp_path) | {"PATH": str(alone)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 4 and "which kept-gsettings reads" in done.stderr
+    assert not (tmp_path / "config/kept/other.kept").exists()
+
+
+TEXTS = {
+    "a.ini": ("[window]\nwidth = é\n", {"window.width": "é"}),
+    "a.env": ("A='é\nb'\n", {"A": "é\nb"}),
+    "a.json": ('{"a": "é"}\n', {"a": "é"}),
+    "nested.json": ('{"a": {"b": "é"}}\n', {"a.b": "é"}),
+    "a.toml": ('[a]\nb = """é\nb"""\n', {"a.b": "é\nb"}),
+    "a.yaml": ("a: |\n  é\n  b\n", {"a": "é\nb\n"}),
+    "a.plist": (plist("<key>a</key><string>é\nb</string>", '<?xml version="1.0"?>\n'), {"a": "é\nb"}),
+    "a.dconf": ("[/]\na='é'\n", {"a": "é"}),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "be+bom", "utf-32"])
+def test_every_text_is_decoded_alike(name: str, ends: str, encoding: str, imported: Import) -> None:
+    text, expected = TEXTS[name]
+    text = text.replace("\n", ends)
+    data = ("\ufeff" + text).encode("utf-16-be") if encoding == "be+bom" else text.encode(encoding)
+    assert imported(name, data)[0] == expected
+
+
+@pytest.mark.parametrize("name", [*TEXTS, "export.json", "unknown"])
+def test_what_is_not_text_is_refused(name: str, refused: Callable[..., str]) -> None:
+    text = TEXTS.get(name, ("A=e", {}))[0].replace("é", "e")
+    assert "is not UTF-8; save the file as UTF-8" in refused(name, text.replace("e", "\xe9", 1).encode("latin-1"))
+    assert "NUL character" in refused(name, text + "\0")
+    assert "ends within a character of UTF-16" in refused(name, text.encode("utf-16") + b"x")
+    assert "UTF-16" in refused(name, b"\xff\xfe" + text.encode("utf-16-le") + b"\x00\xd8")
+
+
+def test_an_empty_file_has_no_format_of_its_own(kept: Kept, tmp_path: Path, refused: Callable[..., str]) -> None:
+    for text in ("", " \n\t\n", "\ufeff"):
+        assert "the file is empty, so its format is unknown; name it with --format" in refused("unknown", text)
+        for name in ("a.ini", "a.env", "a.toml", "a.yaml"):
+            (tmp_path / name).write_text(text)
+            assert kept("import", "memory:", name).status == 0
+        for name in ("a.json", "a.plist"):
+            assert refused(name, text)
+
+
+# ----------------------------------------------------------------------------------------------------------------
+# JSON
+# ----------------------------------------------------------------------------------------------------------------
+
+
+def test_json_with_comments_is_read(imported: Import, refused: Callable[..., str]) -> None:
+    text = '// c\n{"a": 1, /* "x": 2, */ "b": [1, 2 , ], "c": "//no /*c*/ \\" , }", "d": -0, // e\n}\n/**/'
+    assert imported("a.json", text) == ({"a": 1, "b": [1, 2], "c": '//no /*c*/ " , }', "d": -0.0}, {})
+    for wrong in ('{"a": 1,, "b": 2}', '{"a": [,]}', "{,}", '{"a": ,}', '{"a": 1} /* x', '{"a": 1 / 2}', '{"a": 1} x'):
+        assert "a.json: " in refused("a.json", wrong)
+
+
+def test_objects_that_are_split_are_reported_and_declared_ones_stay_whole(declared: Kept, tmp_path: Path) -> None:
+    text = '{"audio": {"volume": 5, "x": {"y": 1}}, "window": {"w": 1}, "token": {"a": "hunter"}, "none": null}'
+    (tmp_path / "a.json").write_text(text)
+    (tmp_path / "a.yaml").write_text(text)
+    toml = "audio = {volume = 5, x = {y = 1}}\nwindow = {w = 1}\n[token]\na = 'hunter'\n"
+    (tmp_path / "a.toml").write_text(toml)
+    for name in ("a.json", "a.yaml", "a.toml"):
+        done = declared("import", "player", name, "--json", "--dry-run")
+        report = json.loads(done.out)
+        assert {change["key"]: change.get("new") for change in report["changed"]} == {
+            "audio.volume": 5, "audio.x.y": 1, "window": {"w": 1},
+        }  # fmt: skip
+        # The secret takes text.
+        assert [refusal["key"] for refusal in report["refused"]] == ["token"] and "hunter" not in done.out + done.err
+        places = {note["place"] for note in report["notCarried"]}
+        assert places == {"audio", "none"} if name != "a.toml" else {"audio"}
+
+
+def test_a_wrong_value_of_json_is_reported_and_the_others_are_imported(imported: Import) -> None:
+    deep = "[" * 65 + "]" * 65
+    text = f'{{"a": 1, "b": 18446744073709551616, "c": {deep}, "d": 1e999, "e": null, "f": 18446744073709551615}}'
+    settings, notes = imported("a.json", text)
+    assert (settings, sorted(notes)) == ({"a": 1, "f": BIG}, ["b", "c", "d", "e"])
+    settings, notes = imported("b.json", f'{{"x": {{"y": 1}}, "z": {text}}}')
+    assert (settings, sorted(notes)) == ({"x.y": 1, "z.a": 1, "z.f": BIG}, ["x", "z", "z.b", "z.c", "z.d", "z.e"])
+
+
+# ----------------------------------------------------------------------------------------------------------------
+# Property lists
+# ----------------------------------------------------------------------------------------------------------------
+
+
+def test_the_values_of_a_property_list(imported: Import) -> None:
+    values: dict[str, Any] = {
+        "true": True, "integer": 5, "negative": -(2**63), "large": 2**64 - 1, "real": 5.0, "zero": -0.0,
+        "text": "é\n$x", "data": b"\0\1", "date": datetime(1500, 1, 1, 12, 30, 1), "old": datetime(1, 1, 1),
+        "list": [1, "x", {"k": [1.5]}], "empty": {}, "n": "$nullable",
+    }  # fmt: skip
+    expected = values | {
+        "large": BIG, "data": {"$binary": {"base64": "AAE=", "subType": "00"}},
+        "date": {"$date": "1500-01-01T12:30:01Z"}, "old": {"$date": "0001-01-01T00:00:00Z"},
+    }  # fmt: skip
+    for format in (plistlib.FMT_XML, plistlib.FMT_BINARY):
+        settings, notes = imported("a.plist", plistlib.dumps(values, fmt=format))
+        assert (settings, notes) == (expected, {})
+        assert isinstance(settings["real"], float) and isinstance(settings["integer"], int)
+
+
+BAD_ELEMENTS = [
+    "<integer>18446744073709551616</integer>", "<integer>-9223372036854775809</integer>", "<integer>none</integer>",
+    "<integer>0x</integer>", "<integer/>", "<integer> </integer>", "<integer>1.5</integer>", "<real/>",
+    "<date>10000-01-01T00:00:00Z</date>", "<date>9223372036854775807-01-01T00:00:00Z</date>", "<date/>",
+    "<date>-0001-01-01T00:00:00Z</date>", "<date>2001-99-99T00:00:00Z</date>", "<date>2001-02-29T00:00:00Z</date>",
+    "<date>yesterday</date>", "<dict><key>CF$UID</key><integer>3</integer></dict>", "<null/>", "<set><true/></set>",
+    "<array><date>x</date></array>", "<dict><key>a</key><integer/></dict>", "<array>" * 65 + "</array>" * 65,
+    "<dict><key>a</key>" * 65 + "<true/>" + "</dict>" * 65, "<array>" * 20_000 + "</array>" * 20_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("element", BAD_ELEMENTS, ids=lambda element: element[:40])
+def test_a_wrong_value_of_a_property_list_is_reported_and_the_others_are_imported(
+    element: str, imported: Import
+) -> None:
+    text = plist(f"<key>a</key><integer>1</integer><key>n</key>{element}<key>z</key><string>end</string>")
+    settings, notes = imported("a.plist", text)
+    assert settings == {"a": 1, "z": "end"} and list(notes) == ["n"] and notes["n"].startswith("is ")
+
+
+def test_xml_is_read_as_programs_write_it(imported: Import) -> None:
+    head = (
+        '<?xml version="1.0" encoding="utf-8"?>\r\n<!-- a > b -->\r\n<!DOCTYPE plist PUBLIC '
+        '"-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">\r\n'
+    )
+    members = (
+        "<key>hex</key><integer> 0x1F </integer>\r\n<key>plus</key><integer>+5</integer><key>inf</key><real>-inf</real>"
+        "<key>cdata</key><string><![CDATA[<string>$null &amp;]]></string><key>&lt;k&gt;</key><string>&amp;&#13;&#x41;"
+        "</string><key>comment</key><string>a<!-- x -->b</string><key>empty</key><string/><key>lines</key><string>a\r\n"
+        "b\rc&#13;\n</string><key>null</key><string>$null</string><key>colon</key><string>=:!@</string>"
+        "<key>é</key><integer>1</integer><key>e\u0301</key><integer>2</integer><key >space</key ><true  />"
+    )
+    settings, notes = imported("a.plist", plist(members, head))
+    assert notes == {} and settings == {
+        "hex": 31, "plus": 5, "inf": {"$numberDouble": "-Infinity"}, "cdata": "<string>$null &amp;", "<k>": "&\rA",
+        "comment": "ab", "empty": "", "lines": "a\nb\nc\r\n", "null": "$null", "colon": "=:!@", "é": 1, "e\u0301": 2,
+        "space": True,
+    }  # fmt: skip
+
+
+def test_a_key_that_is_in_a_property_list_twice_is_reported(imported: Import) -> None:
+    members = "<key>a</key><integer>1</integer><key>d</key><dict><key>x</key><true/><key>x</key><false/></dict>"
+    settings, notes = imported("a.plist", plist(members + "<key>a</key><integer>2</integer>"))
+    assert settings == {"a": 2, "d": {"x": False}} and sorted(notes) == ["a", "d"]
+    # The decoder would merge these without a word.
+    settings, notes = imported("b.plist", binary([b"\xd2\1\2\3\4", b"\x51a", b"\x51a", b"\x10\1", b"\x10\2"]))
+    assert settings == {"a": 2} and list(notes) == ["a"]
+    names = {"é": 1, "e\u0301": 2, "n" * 300: {"é": 3, "e\u0301" * 100: 4}}
+    assert imported("c.plist", plistlib.dumps(names, fmt=plistlib.FMT_BINARY)) == (names, {})
+
+
+BAD_OBJECTS = {
+    "uid": b"\x80\5", "65 bits": b"\x14" + bytes(7) + b"\1" + bytes(8), "negative": b"\x14" + b"\xff" * 8 + bytes(8),
+    "half a pair": b"\x61\xd8\0", "no ASCII": b"\x51\xff", "too long": b"\x5f\x13" + b"\xff" * 8, "itself": b"\xa1\2",
+    "infinite date": b"\x33\x7f\xf0" + bytes(6), "no date": b"\x33\x7f\xf8" + bytes(6), "set": b"\xc1\3",
+    "integer as key": b"\xd1\3\3", "null": b"\0", "unknown": b"\x70", "outside": b"\xa1\x7f",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD_OBJECTS)
+def test_a_wrong_object_of_a_binary_property_list_is_reported(name: str, imported: Import) -> None:
+    settings, notes = imported("a.plist", binary([b"\xd2\1\4\2\3", b"\x51n", BAD_OBJECTS[name], b"\x10\7", b"\x51z"]))
+    assert settings == {"z": 7} and list(notes) == ["n"]
+
+
+@pytest.mark.parametrize("key", [b"\x61\xd8\0", b"\x51\xff"])
+def test_a_name_that_is_not_unicode_is_reported(key: bytes, imported: Import) -> None:
+    settings, notes = imported("a.plist", binary([b"\xd2\1\2\3\3", b"\x51a", key, b"\x10\7"]))
+    assert settings == {"a": 7} and list(notes.values()) == ["has a name that is not Unicode"]
+
+
+def test_integers_of_16_bytes_keep_their_sign(imported: Import) -> None:
+    objects = [b"\x14" + b"\xff" * 16, b"\x14" + b"\xff" * 8 + b"\x80" + bytes(7), b"\x14" + bytes(8) + b"\xff" * 8]
+    settings, _ = imported("a.plist", binary([b"\xd3\1\2\3\4\5\6", b"\x51a", b"\x51b", b"\x51c", *objects]))
+    assert settings == {"a": -1, "b": -(2**63), "c": BIG}
+
+
+def test_what_is_not_a_property_list_is_refused(refused: Callable[..., str]) -> None:
+    sound = plistlib.dumps({"a": ["x", 1.5]}, fmt=plistlib.FMT_BINARY)
+    entities = '<!DOCTYPE plist [<!ENTITY a "b"><!ENTITY c "&a;&a;">]>'
+    assert "declares entities" in refused("a.plist", plist("<key>x</key><string>&c;</string>", entities))
+    assert "must be a dictionary" in refused("a.plist", "<plist><array/></plist>")
+    for old in ("{ a = 1; b = (x); }", "a = 1;", '{"a" = <00ff>; }', "// c\n{ a = 1; }"):
+        assert "old-style" in refused("a.plist", old) and "old-style" in refused("a", old, "--format", "plist")
+    wrong = ["<plist><dict>", "<plist/>", "<", "<!", "<?xml", "<!--", "<html></html>", plist("<key>a</key>")]
+    wrong += [plist("<key>a</key><string>b</integer>"), plist("<string>a</string><true/>"), plist("<![CDATA[")]
+    for text in wrong:
+        assert refused("a.plist", text)
+    for length in (6, 8, 20, 39, len(sound) - 1):
+        assert refused("a.plist", sound[:length])
+    assert "<" not in refused("a.plist", plist("<key>token</key><string>hunter2<integer/></string>"))
+
+
+# ----------------------------------------------------------------------------------------------------------------
+# TOML and YAML
+# ----------------------------------------------------------------------------------------------------------------
+
+
+def test_the_values_of_toml(imported: Import) -> None:
+    text = """
+        top = 1
+        "dotted.key" = true
+        a.b.c = "x"
+        [numbers]
+        hex = 0xFF
+        real = 1e3
+        inf = -inf
+        underscore = 1_000
+        [dates]
+        zone = 1979-05-27T00:32:00.999999-07:00
+        utc = 1979-05-27T07:32:00Z
+        local = 1979-05-27T07:32:00
+        day = 1979-05-27
+        time = 07:32:00.5
+        [[servers]]
+        name = 'α\\u0000'
+        [[servers]]
+        ports = [1, 2.5, {x = 1}]
+        [texts]
+        nul = "a\\u0000b\\\\u0000"
+        [empty]
+    """
+    settings, notes = imported("a.toml", text)
+    assert settings == {
+        "top": 1, "dotted.key": True, "a.b.c": "x", "numbers.hex": 255, "numbers.real": 1000.0,
+        "numbers.inf": {"$numberDouble": "-Infinity"}, "numbers.underscore": 1000,
+        "dates.zone": {"$date": "1979-05-27T07:32:00.999999Z"}, "dates.utc": {"$date": "1979-05-27T07:32:00Z"},
+        "dates.local": "1979-05-27T07:32:00", "dates.day": "1979-05-27", "dates.time": "07:32:00.500000000",
+        "servers": [{"name": "α\\u0000"}, {"ports": [1, 2.5, {"x": 1}]}], "texts.nul": "a\0b\\u0000", "empty": {},
+    }  # fmt: skip
+    assert set(notes) == {"dates.local", "dates.day", "dates.time"}
+
+
+def test_a_number_or_date_that_toml_cannot_hold_is_reported(imported: Import, refused: Callable[..., str]) -> None:
+    text = """
+        a = 9223372036854775808
+        b = [1, 0xFFFFFFFFFFFFFFFFF]
+        c = {d = 2021-02-30T00:00:00Z, e = 1}
+        f = 9999-12-31T23:59:59-01:00
+        g = 25:00:00
+        z = 'end'
+    """
+    settings, notes = imported("a.toml", text)
+    assert settings == {"c.e": 1, "z": "end"} and set(notes) == {"a", "b", "c", "c.d", "f", "g"}
+    for wrong in ("a = 1\na = 2", "a = ", "[a\nb=1", "a = 1 b = 2", "a.b = 1\na = 2", "a = 01", "= 1"):
+        assert "is not TOML" in refused("a.toml", wrong)
+    assert "hunter" not in refused("a.toml", 'token = "hunter2').splitlines()[0]
+
+
+def test_the_values_of_yaml(imported: Import) -> None:
+    text = """
+        base: &base {x: 1, y: 2}
+        merged:
+          <<: *base
+          y: 3
+        both:
+          <<: [*base, {z: 4}]
+        list: [1, 2.5, text, null, {k: v}]
+        integer: 0x1F
+        large: 18446744073709551615
+        real: 1e3
+        inf: .inf
+        quoted: "yes"
+        text: yes and no
+        date: 2001-12-14 21:59:43.10 -5
+        data: !!binary |
+          AAEC
+        set: !!set {a, b}
+        block: |
+          two
+          lines
+        folded: >
+          one
+          line
+        equals: =
+        <<x: 1
+    """
+    settings, notes = imported("a.yaml", text)
+    assert settings == {
+        "base.x": 1, "base.y": 2, "merged.x": 1, "merged.y": 3, "both.x": 1, "both.y": 2, "both.z": 4,
+        "list": [1, 2.5, "text", None, {"k": "v"}], "integer": 31, "large": BIG, "real": 1000.0,
+        "inf": {"$numberDouble": "Infinity"}, "quoted": "yes", "text": "yes and no",
+        "date": {"$date": "2001-12-15T02:59:43.1Z"}, "data": {"$binary": {"base64": "AAEC", "subType": "00"}},
+        "set": ["a", "b"], "block": "two\nlines\n", "folded": "one line\n", "equals": "=", "<<x": 1,
+    }  # fmt: skip
+    assert set(notes) == {"base", "merged", "both", "set"}
+
+
+def test_what_yaml_1_2_reads_otherwise_is_reported(imported: Import) -> None:
+    text = "a: yes\nb: 010\nc: 1_000\nd: 0b11\ne: 2001-12-14\nf: 12:30:45\ng: !secret x\nh: {1: a, on: b}\n? [k]\n: v\n"
+    settings, notes = imported("a.yaml", text)
+    assert settings == {
+        "a": True, "b": 8, "c": 1000, "d": 3, "e": {"$date": "2001-12-14T00:00:00Z"}, "f": "12:30:45", "g": "x",
+        "h.1": "a", "h.on": "b",
+    }  # fmt: skip
+    assert set(notes) == {*"abcdefgh", "the whole file"}
+
+
+def test_a_wrong_value_of_yaml_is_reported_and_the_others_are_imported(imported: Import) -> None:
+    deep = "[" * 900 + "]" * 900
+    text = (
+        f"a: 18446744073709551616\nb: 2001-13-45\nc: 1e999\nd: {deep}\ne: {{f: ~, g: 1}}\nh: [[{{? [k] : v}}]]\n"
+        "i: !!int x\nj: !!binary '*'\nk: {<<: 5}\nz: end\n"
+    )
+    settings, notes = imported("a.yaml", text)
+    assert settings == {"e.g": 1, "z": "end"} and set(notes) == {*"abcdehijk", "e.f"}
+
+
+def test_what_is_not_a_mapping_of_yaml_is_refused(refused: Callable[..., str]) -> None:
+    for text in ("- a\n", "a\n", "a: [1\nb: 2\n", "a:\n\tb: 1\n", "a: 1\n---\nb: 2\n", "a: *b\n", "a: &a [*a]\n",
+                 "a: 1\na: 2\n", "é: 1\ne\u0301: 2\n", "%YAML 9.9\n---\na: 1\n", "a: '\\x'\nb: \"\\q\"\n"):  # fmt: skip
+        assert "YAML" in refused("a.yaml", text)
+    assert "hunter" not in refused("a.yaml", 'a: 1\ntoken: "hunter2\n').splitlines()[0]
+
+
+# ----------------------------------------------------------------------------------------------------------------
+# Hostile files
+# ----------------------------------------------------------------------------------------------------------------
+
+BOMB = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 30))
+HOSTILE: dict[str, str | bytes] = {
+    "deep.plist": "<plist>" + "<array>" * 1_000_000,
+    "closed.plist": plist("<key>a</key>" + "<dict><key>a</key>" * 100_000 + "<true/>" + "</dict>" * 100_000),
+    "bomb.plist": binary([b"\xd1\1\2", b"\x51a"] + [b"\xaa" + bytes([n + 1]) * 10 for n in range(2, 30)] + [b"\x10\1"]),
+    "bomb.yaml": "a0: &a0 [x, x, x, x]\n" + BOMB,
+    "keys.yaml": "a0: &a0 [x, x]\n" + BOMB + "? *a29\n: 1\n",
+    "merge.yaml": "a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}]}}\n" for n in range(1, 40)),
+    "deep.yaml": "a: " + "[" * 100_000,
+    "indented.yaml": "- " * 100_000,
+    "deep.toml": "a = " + "[" * 100_000,
+    "dotted.toml": ".".join(["a"] * 50_000) + " = 1\n",
+    "header.toml": "[" + ".".join(["a"] * 50_000) + "]\n",
+    "numbers.toml": "a = [" + "99999999999999999999, " * 10_000 + "]\n",
+    "deep.json": '{"a": ' * 100_000,
+    "deep.dconf": "[/]\na=" + "[" * 100_000,
+    "variants.dconf": "[/]\na=" + "<" * 10_000 + "1" + ">" * 10_000,
+    "long.ini": f"[{'s' * 1000}]\n" + "".join(f"{n}=1\n" for n in range(100_000)),
+    "quotes.env": "A='\n" * 50_000,
+    "brackets.ini": "[" + "]x" * 100_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_file_takes_little_time_and_memory(name: str, kept: Kept, tmp_path: Path) -> None:
+    data = HOSTILE[name]
+    (tmp_path / name).write_bytes(data if isinstance(data, bytes) else data.encode())
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = kept("import", "memory:", name, "--dry-run")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.status in (0, 3) and done.err.startswith("kept: ") and "Fatal" not in done.err
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 20
+    # The largest of all tests so far.
+    assert after.ru_maxrss < 1_500_000, "KiB"
+
+
+# ----------------------------------------------------------------------------------------------------------------
+# INI and .env
+# ----------------------------------------------------------------------------------------------------------------
+
+
+def test_ini_files_of_many_dialects(imported: Import) -> None:
+    text = """top = 1
+; comment
+[audio] ; before: [sound]
+volume = 3
+Output Device : USB: front
+empty =
+[video] # [x]
+size = 1 ; inches
+[note]
+text = first part
+ two
+
+ # comment
+ three
+
+
+last = "1 \\" \\n"
+[list[de]]
+path=C:\\new folder\\n
+single='it is "so" \\n'
+no pair="a" and "b"
+geometry=@ByteArray(\\x1)
+[remote "origin"]
+\turl = git@example.org:a/b.git
+\tfetch = all
+[audio]
+volume = 4
+"""
+    settings, notes = imported("a.ini", text)
+    assert settings == {
+        "top": "1", "audio.volume": "4", "audio.Output Device": "USB: front", "audio.empty": "",
+        "video.size": "1 ; inches", "note.text": "first part\ntwo\n\nthree", "note.last": '1 " \n',
+        "list[de].path": "C:\\new folder\\n", "list[de].single": 'it is "so" \\n', "list[de].no pair": '"a" and "b"',
+        "list[de].geometry": "@ByteArray(\\x1)", 'remote "origin".url': "git@example.org:a/b.git",
+        'remote "origin".fetch': "all",
+    }  # fmt: skip
+    assert set(notes) == {"line 4", "line 8", "line 22"}
+
+
+def test_a_wrong_line_is_reported_and_the_others_are_imported(imported: Import, refused: Callable[..., str]) -> None:
+    settings, notes = imported("a.ini", "a=1\nword\n=2\n[b\nc=3\n[]\nd=4\n[e] x\nf=5\n[g]\nh=6\n  word\n")
+    assert settings == {"a": "1", "g.h": "6\nword"}
+    assert set(notes) == {f"line {number}" for number in (2, 3, 4, 6, 8)}
+    settings, notes = imported("a.env", "A=1\nB C=2\nD='x'y\nE=\"x\" y\nF\nexport =1\n=2\nG='x\nH=2\n")
+    assert settings == {"A": "1", "H": "2"} and set(notes) == {f"line {number}" for number in range(2, 9)}
+    for name in ("a.ini", "a.env"):
+        sentence = refused(name, "hunter2 hunter3\nand more prose\n")
+        assert "line 1 is skipped" in sentence and "hunter" not in sentence.splitlines()[0]
+
+
+def test_env_files_of_many_dialects(imported: Import) -> None:
+    text = r"""# comment
+export HOST = localhost # comment
+A=#fff
+B=x#y
+C=  # nothing
+D='it\'s \n $HOME \\'
+E="one\ntwo\t\"three\" \\ \$HOME \`x\` \d"
+F="-----BEGIN
+  abc
+-----END" # comment
+'G H'=1
+EMPTY=
+ß=ü
+url.x-y=https://example.org/?a=b&c=d
+I=${HOME}/x
+J="`date`"
+I=2
+"""
+    settings, notes = imported("a.env", text)
+    assert settings == {
+        "HOST": "localhost", "A": "#fff", "B": "x#y", "C": "", "D": "it's \\n $HOME \\",
+        "E": 'one\ntwo\t"three" \\ $HOME `x` \\d', "F": "-----BEGIN\n  abc\n-----END", "G H": "1", "EMPTY": "",
+        "ß": "ü",
+        "url.x-y": "https://example.org/?a=b&c=d", "I": "2", "J": "`date`",
+    }  # fmt: skip
+    assert set(notes) == {"line 15", "line 16"}
+    settings, notes = imported("b.env", "P_A_B=1\nPATH=/bin\nP_max=2\n", "--env-prefix", "P_")
+    assert settings == {"a.b": "1"} and list(notes) == ["line 3"]
+
+
+def test_texts_become_values_of_the_declared_type(declared: Kept, tmp_path: Path) -> None:
+    (tmp_path / "a.ini").write_text("[audio]\nvolume = 30\nmuted = on\nbalance = 1\n[x]\ny = 5\n")
+    assert declared("import", "player", "a.ini").status == 0
+    values = json.loads(declared("list", "player", "--json").out)
+    assert values["audio.volume"]["value"] == 30 and values["audio.muted"]["value"] is True, values
+    assert values["audio.balance"]["value"] == 1.0 and values["x.y"]["value"] == "5"
+    for text in ("audio.volume=loud", "audio.volume=300", "token=hunter2\naudio.muted=x"):
+        (tmp_path / "b.env").write_text(text)
+        done = declared("import", "player", "b.env")
+        assert done.status == 3 and "hunter" not in done.err + done.out
+
+
+def test_ini_files_are_read_as_configparser_reads_them(kept: Kept, tmp_path: Path) -> None:
+    parts = [
+        "[a]\n",
+        "[b] \n",
+        "k=1\n",
+        "k : 2\n",
+        "l = x y\n",
+        " m=3\n",
+        "  deeper\n",
+        "\n",
+        "# c\n",
+        " ; d\n",
+        "n=\n",
+    ]
+    generator = random.Random(0x1A1)
+    for number in range(40):
+        text = "[s]\n" + "".join(generator.choice(parts) for _ in range(12))
+        parser = configparser.RawConfigParser(strict=False)
+        try:
+            parser.read_string(text)
+        except configparser.Error:
+            continue
+        expected = {
+            f"{section}.{name}": value for section in parser.sections() for name, value in parser[section].items()
+        }
+        (tmp_path / "a.ini").write_text(text)
+        done = kept("import", "memory:", "a.ini", "--json", "--format", "ini")
+        assert {change["key"]: change["new"] for change in json.loads(done.out)["changed"]} == expected, (number, text)
+
+
+def test_a_report_never_quotes_a_value(kept: Kept, tmp_path: Path) -> None:
+    started = time.monotonic()
+    files = {
+        "a.ini": "[a]\ntoken = hunter2 ; x\nhunter3\n", "a.env": "T=$hunter2\nU='hunter3\n", "a.toml": "a = 2001-13-45",
+        "a.yaml": "a: 99999999999999999999\nb: !!int hunter2\n", "b.yaml": "b: !!binary hunter_2",
+        "a.plist": plist("<key>a</key><integer>hunter2</integer><key>b</key><date>hunter3</date>"),
+        "a.dconf": "[/]\na=hunter2\n", "a.json": '{"a": 99999999999999999999}',
+    }  # fmt: skip
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+        done = kept("import", "memory:", name, "--dry-run")
+        said = done.err + "".join(line for line in done.out.splitlines() if not line.startswith("+"))
+        assert not any(word in said for word in ("hunter", "99999", "2001")), said
+    assert time.monotonic() - started < 60
