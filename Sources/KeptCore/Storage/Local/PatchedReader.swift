@@ -30,11 +30,12 @@ struct PatchedReader {
     _ reader: LocalReader, _ journal: Journal, _ settler: Settler, _ body: (PatchedReader) throws(StoreError) -> Void
   ) throws(StoreError) {
     var hasBulk = false
+    // Before the transaction begins, so that it has the bodies that these frames name.
+    let end = try journal.end()
     let isDone = try reader.atOneMoment { () throws(StoreError) in
       let settled = try SettledPlace.read(reader.connection)
       var cursor = JournalCursor(at: settled.place, revision: settled.revision)
       var patches = JournalPatches()
-      let end = try journal.end()
       if cursor.place.position < end {
         // Another ring begins, or has begun since.
         guard let file = try journal.ring(), file.header.has(settled.place) else { return false }
@@ -129,8 +130,9 @@ struct PatchedReader {
       switch value.new {
       case .removed: row.value = .success(nil)
       case .inline(let new): row.value = .success(new)
-      // In this transaction the body is there, unless it is in the row.
-      case .staged(let body): if let new = try reader.body(body, of: key) { row.value = .success(new) }
+      // In this transaction the frame is not settled, so the body is there.
+      case .staged(let body):
+        row.value = try reader.body(body, of: key).map { .success($0) } ?? .failure(.missingBody(of: key))
       }
     }
     if let declaration = patch.declaration { row.declaration = declaration }

@@ -129,6 +129,13 @@ extension SQLiteConnection {
 extension Batch.Edit {
   fileprivate var isLarge: Bool { (value?.bytes ?? 0) > JournalWriter.mostInline }
 }
+extension StoreError {
+  /// The error for a body that a frame names and that is neither there nor settled.
+  static func missingBody(of key: KeyName) -> StoreError {
+    StoreError(.corrupt, key: key.text, "its value is missing in the database, and the journal names it")
+  }
+}
+
 
 extension JournalWriter {
   /// Stages what the frames of a group will probably name.

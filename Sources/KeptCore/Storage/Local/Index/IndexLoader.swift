@@ -254,19 +254,21 @@ extension IndexLoader {
         try settler.moveIntoDatabase()
         forget(&state)
       case .reachedEnd:
-        try apply(frames, upTo: cursor, &state)
-        if state.cursor != nil { return cursor }
+        if try apply(frames, upTo: cursor, &state), state.cursor != nil { return cursor }
       }
     }
   }
 
-  private func apply(_ frames: JournalPatches, upTo cursor: JournalCursor, _ state: inout State) throws(StoreError) {
+  /// Applies what frames have changed; false, with nothing done, if a value was replaced since: read on.
+  private func apply(
+    _ frames: JournalPatches, upTo cursor: JournalCursor, _ state: inout State
+  ) throws(StoreError) -> Bool {
     try Allowance.ask(forEntries: frames.keys.count, to: Self.purpose)
     var entries: [(key: KeyName, entry: Entry, changed: Revision)] = []
     var unknown: [(KeyName, KeyPatch)] = []
     for (key, patch) in frames.keys {
       if let known = index.entry(for: key) {
-        let entry = try patch.applied(to: known.entry) { body throws(StoreError) in try value(of: body, key, &state) }
+        guard let entry = try entry(patch, over: known.entry, of: key, at: cursor, &state) else { return false }
         entries.append((key, entry, patch.revision))
       } else {
         unknown.append((key, patch))
@@ -283,6 +285,7 @@ extension IndexLoader {
       }
     }
     if wasEmptied { forget(&state) }
+    return true
   }
 
   /// Begins where the database ends.
@@ -391,8 +394,12 @@ extension IndexLoader {
       }
       var (entry, changed) = (try row?.entry(), row?.changed ?? floor)
       if let patch = state.pending[key] {
-        entry = try patch.applied(to: entry) { body throws(StoreError) in try value(of: body, key, &state) }
-        changed = patch.revision
+        guard let cursor = state.cursor, let new = try self.entry(patch, over: entry, of: key, at: cursor, &state)
+        else {
+          try catchUp(&state)
+          continue
+        }
+        (entry, changed) = (new, patch.revision)
         state.pending.remove(key)
       }
       let wasEmptied = index.add(key, entry, changed: changed)
@@ -427,13 +434,24 @@ extension IndexLoader {
     if wasEmptied { forget(&state) }
   }
 
-  /// Reads a value that a frame names: from its body, or once it is settled from the row of its key.
-  private func value(of body: StagedBody, _ key: KeyName, _ state: inout State) throws(StoreError) -> Value? {
-    let reader = try state.reader.get()
-    return try reader.atOneMoment { () throws(StoreError) in
-      if let value = try reader.body(body, of: key) { return value }
-      return try reader.row(for: key)?.value.get()
+  /// Returns an entry after the changes of frames up to a cursor; nil if frames behind it have replaced the value, and
+  /// are settled.
+  private func entry(
+    _ patch: KeyPatch, over old: Entry?, of key: KeyName, at cursor: JournalCursor, _ state: inout State
+  ) throws(StoreError) -> Entry? {
+    var isReplaced = false
+    let entry = try patch.applied(to: old) { body, revision throws(StoreError) in
+      let reader = try state.reader.get()
+      return try reader.atOneMoment { () throws(StoreError) in
+        if let value = try reader.body(body, of: key) { return value }
+        // Once it is settled, it is in the row of its key.
+        if let row = try reader.row(for: key), row.revision == revision { return try row.value.get() }
+        isReplaced = try SettledPlace.read(reader.connection).place.position > cursor.place.position
+        if !isReplaced { throw StoreError.missingBody(of: key) }
+        return nil
+      }
     }
+    return isReplaced ? nil : entry
   }
 
   /// Returns a cursor from which the frames after a revision can be read; one beyond it if there is none.

@@ -11,9 +11,9 @@ struct KeyPatch {
 
   /// Returns the entry of the key after these changes.
   ///
-  /// - Parameter staged: returns the value of a body in the database; nil if it has been replaced by none.
+  /// - Parameter staged: returns the value of a body in the database, which a revision gave to the key.
   func applied(
-    to old: Entry?, _ staged: (StagedBody) throws(StoreError) -> Value?
+    to old: Entry?, _ staged: (StagedBody, Revision) throws(StoreError) -> Value?
   ) throws(StoreError) -> Entry {
     var entry = old ?? Entry(value: nil, revision: 0)
     if let value {
@@ -21,7 +21,7 @@ struct KeyPatch {
       switch value.new {
       case .removed: entry.value = nil
       case .inline(let new): entry.value = new
-      case .staged(let body): entry.value = try staged(body)
+      case .staged(let body): entry.value = try staged(body, value.revision)
       }
     }
     if let declaration { entry.declaration = declaration }
