@@ -84,7 +84,12 @@ final class LocalReader: ConnectionOwner {
 
   /// Returns a value that a frame names; nil if it has been settled.
   func body(_ id: StagedBody, of key: KeyName) throws(StoreError) -> Value? {
-    let rows = try connection.statement("SELECT kind, value FROM body WHERE id = ?1 AND key = ?2")
+    let rows = try connection.statement(
+      """
+      SELECT kind, iif(typeof(value) = 'integer' AND kind NOT IN ('bool', 'int'),
+        (SELECT value FROM large WHERE id = body.value), value)
+      FROM body WHERE id = ?1 AND key = ?2
+      """)
     try rows.bind(1, Int64(bitPattern: id))
     try rows.bind(2, text: key.exact)
     return try rows.first { () throws(StoreError) in

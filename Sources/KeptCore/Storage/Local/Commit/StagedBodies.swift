@@ -1,8 +1,10 @@
 // What frames name instead of containing it: large values, those of secret keys, which no ring shall keep, and commits
 // of very many keys.
 //
-// A row of the table `body` with a kind has the value that its key gets. One without has in `value` a 0 if its key
-// loses its value, and in `schema` the declaration that it gets, or an empty text if it loses that.
+// A row of the table `body` with a kind has the value that its key gets; if that is large, the id of its row in the
+// table `large`, because SQLite compares keys slowly beside a large value. Values of this size are text or bytes, so a
+// number in the place of one is an id. A row without a kind has in `value` a 0 if its key loses its value, and in
+// `schema` the declaration that it gets, or an empty text if it loses that.
 
 /// The bodies of one group, written before its frames.
 struct StagedBodies {
@@ -76,9 +78,7 @@ struct StagedBulk {
   /// Removes them again.
   func drop(_ settler: Settler) throws(StoreError) {
     try settler.withConnection { connection throws(StoreError) in
-      let row = try connection.statement("DELETE FROM body WHERE id = ?1")
-      try row.bind(1, Int64(bitPattern: id))
-      try row.finish()
+      try connection.write { () throws(StoreError) in try connection.dropBodies(id) }
     }
   }
 }
@@ -88,7 +88,28 @@ extension SQLiteConnection {
     let row = try statement("INSERT INTO body (id, key, kind, value) VALUES (?1, ?2, ?3, ?4)")
     try row.bind(1, Int64(bitPattern: id))
     try row.bind(2, text: key.exact)
-    try row.finish(3, lentKindAnd: value)
+    guard value.bytes > Settling.mostInRow else { return try row.finish(3, lentKindAnd: value) }
+    let large = StagedBodies.newID()
+    let content = try statement("INSERT INTO large (id, value) VALUES (?1, ?2)")
+    try content.bind(1, Int64(bitPattern: large))
+    try content.finish(2, lent: value)
+    try row.bind(3, kindOf: value)
+    try row.bind(4, Int64(bitPattern: large))
+    try row.finish()
+  }
+
+  /// Removes what was staged under an id, with its values.
+  func dropBodies(_ id: StagedBody) throws(StoreError) {
+    for sql: StaticString in [
+      """
+      DELETE FROM large WHERE id IN (
+        SELECT value FROM body WHERE id = ?1 AND typeof(value) = 'integer' AND kind NOT IN ('bool', 'int'))
+      """, "DELETE FROM body WHERE id = ?1",
+    ] {
+      let rows = try statement(sql)
+      try rows.bind(1, Int64(bitPattern: id))
+      try rows.finish()
+    }
   }
 
   fileprivate func stageRemoval(_ id: StagedBody, of key: KeyName) throws(StoreError) {
@@ -105,6 +126,13 @@ extension SQLiteConnection {
     try row.bind(2, text: key.exact)
     try row.bind(3, text: ExactString(schema))
     try row.finish()
+  }
+}
+
+extension StoreError {
+  /// The error for a body that a frame names and that is neither there nor settled.
+  static func missingBody(of key: KeyName) -> StoreError {
+    StoreError(.corrupt, key: key.text, "its value is missing in the database, and the journal names it")
   }
 }
 
@@ -129,13 +157,6 @@ extension SQLiteConnection {
 extension Batch.Edit {
   fileprivate var isLarge: Bool { (value?.bytes ?? 0) > JournalWriter.mostInline }
 }
-extension StoreError {
-  /// The error for a body that a frame names and that is neither there nor settled.
-  static func missingBody(of key: KeyName) -> StoreError {
-    StoreError(.corrupt, key: key.text, "its value is missing in the database, and the journal names it")
-  }
-}
-
 
 extension JournalWriter {
   /// Stages what the frames of a group will probably name.

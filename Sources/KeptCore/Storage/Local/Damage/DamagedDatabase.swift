@@ -48,7 +48,13 @@ final class DamagedDatabase {
 
   /// Copies the bodies that frames of the journal may name.
   func copyBodies(to new: SQLiteConnection) throws(StoreError) {
-    _ = try eachRow("SELECT id, key, kind, value, schema FROM body") { rows throws(StoreError) in
+    // A copy has its values in the table itself.
+    _ = try eachRow(
+      """
+      SELECT id, key, kind, iif(typeof(value) = 'integer' AND kind NOT IN ('bool', 'int'),
+        (SELECT value FROM large WHERE id = body.value), value), schema FROM body
+      """
+    ) { rows throws(StoreError) in
       let row = try new.statement("INSERT OR REPLACE INTO body VALUES (?1, ?2, ?3, ?4, ?5)")
       for column in 0..<5 as Range<Int32> { try row.bind(column + 1, copyOf: rows, column) }
       try row.finish()

@@ -69,7 +69,15 @@ struct JournalRecovery {
   private func sweep() {
     let connection = reader.connection
     guard let bodies = try? connection.integer("SELECT EXISTS (SELECT 1 FROM body)"), bodies != 0 else { return }
-    try? connection.write { () throws(StoreError) in try connection.statement("DELETE FROM body").finish() }
+    try? connection.write { () throws(StoreError) in
+      try connection.statement(
+        """
+        DELETE FROM large WHERE id IN (
+          SELECT value FROM body WHERE typeof(value) = 'integer' AND kind NOT IN ('bool', 'int'))
+        """
+      ).finish()
+      try connection.statement("DELETE FROM body").finish()
+    }
   }
 
   /// Makes an empty journal that continues where the database ends.

@@ -28,9 +28,7 @@ struct Settling {
   }
 
   /// Values of more bytes have a table of their own: beside them, keys are compared slowly.
-  ///
-  /// A commit of many keys uses the same number, of characters where the value is text.
-  private static let mostInRow = 512
+  static let mostInRow = 512
 
   /// Adds the changes of a frame.
   mutating func add(_ frame: FrameReader) throws(StoreError) {
@@ -79,7 +77,7 @@ struct Settling {
     for (key, patch) in Array(patches.keys).inOrder(of: \.key.exact) {
       do throws(StoreError) { try apply(patch, key) } catch { throw error.about(key.text) }
     }
-    for body in patches.superseded { try drop(body) }
+    for body in patches.superseded { try connection.dropBodies(body) }
     if let bulk = patches.bulk { try apply(bulk: bulk.id, at: bulk.revision) }
   }
 
@@ -176,32 +174,29 @@ struct Settling {
   }
 
   private mutating func put(staged body: StagedBody, _ key: KeyName, _ revision: Revision) throws(StoreError) {
-    // A body is used once, so its number serves its value, too.
-    let large = try connection.statement(
-      "INSERT INTO large (id, value) SELECT id, value FROM body WHERE id = ?2 AND key = ?1")
-    try large.bind(1, text: key.exact)
-    try large.bind(2, Int64(bitPattern: body))
-    try large.finish()
-    guard connection.changedRows == 1 else {
-      if isSalvage { return }
-      throw StoreError(.corrupt, "its value is missing in the database, and the journal names it")
-    }
-    hasLarge = true
     try history?.collect(key)
     let row = try connection.statement(
       """
-      INSERT OR REPLACE INTO entry (key, kind, large, revision)
-      SELECT key, kind, id, ?3 FROM body WHERE id = ?2 AND key = ?1
+      INSERT OR REPLACE INTO entry (key, kind, value, large, revision)
+      SELECT key, kind, iif(isLarge, NULL, value), iif(isLarge, value, NULL), ?3 FROM (
+        SELECT *, typeof(value) = 'integer' AND kind NOT IN ('bool', 'int') AS isLarge
+        FROM body WHERE id = ?2 AND key = ?1 AND kind IS NOT NULL)
       """)
     try row.bind(1, text: key.exact)
     try row.bind(2, Int64(bitPattern: body))
     try row.bind(3, Int64(clamping: revision))
     try row.finish()
-    try drop(body)
+    guard connection.changedRows == 1 else {
+      if isSalvage { return }
+      throw StoreError.missingBody(of: key)
+    }
+    hasLarge = true
+    try forget(body)
     try forgetRemoval(of: key)
   }
 
-  private func drop(_ body: StagedBody) throws(StoreError) {
+  /// Removes what was staged under an id, whose values belong to their keys now.
+  private func forget(_ body: StagedBody) throws(StoreError) {
     let row = try connection.statement("DELETE FROM body WHERE id = ?1")
     try row.bind(1, Int64(bitPattern: body))
     try row.finish()
@@ -218,13 +213,9 @@ struct Settling {
       """,
       """
       INSERT OR REPLACE INTO entry (key, kind, value, large, revision)
-      SELECT key, kind, iif(length(value) > 512, NULL, value), iif(length(value) > 512, random(), NULL), ?2
-      FROM body WHERE id = ?1 AND kind IS NOT NULL
-      """,
-      """
-      INSERT INTO large (id, value)
-      SELECT entry.large, body.value FROM body JOIN entry ON entry.key = body.key
-      WHERE body.id = ?1 AND body.kind IS NOT NULL AND entry.large IS NOT NULL
+      SELECT key, kind, iif(isLarge, NULL, value), iif(isLarge, value, NULL), ?2 FROM (
+        SELECT *, typeof(value) = 'integer' AND kind NOT IN ('bool', 'int') AS isLarge
+        FROM body WHERE id = ?1 AND kind IS NOT NULL)
       """,
       "DELETE FROM entry WHERE key IN (SELECT key FROM body WHERE id = ?1 AND kind IS NULL AND value IS NOT NULL)",
       """
@@ -245,7 +236,7 @@ struct Settling {
       try statement.finish()
     }
     try history?.noteDeclarations(bulk: bodies)
-    try drop(bodies)
+    try forget(bodies)
     guard connection.changedRows > 0 || isSalvage else {
       throw StoreError(.corrupt, "the values of a large commit are missing in the database, and the journal names them")
     }
