@@ -623,8 +623,8 @@ KEPT_API kept_status kept_store_revision(kept_store *store, uint64_t *revision, 
  * History: what was changed, when, by whom, and undoing it
  *
  * A store in a folder keeps what its last commits have replaced: at most 100 changes of a key, 10,000 of the store, 90
- * days and 4 MiB, unless other limits are set. Of a secret it keeps that it changed, and no value. What one program
- * changes in a key within a moment counts as one change. docs/history.md has all rules.
+ * days and 4 MiB, unless other limits are set. Of a secret it keeps that it changed, and no value. Commits that one
+ * program makes within about a second, and that change the same keys, count as one. docs/history.md has all rules.
  * --------------------------------------------------------------------------------------------------------------- */
 
 #define KEPT_HISTORY_PREFIX 1u   /* the key is a prefix: the changes of every key that begins with it */
@@ -633,10 +633,12 @@ KEPT_API kept_status kept_store_revision(kept_store *store, uint64_t *revision, 
  *  @param key    the key, or with KEPT_HISTORY_PREFIX a prefix, "" for every key
  *  @param flags  0, or KEPT_HISTORY_PREFIX
  *  @param[out] json  receives an object; free it with kept_free(). Its members: "changes", the newest first, each with
- *                    "key", "revision", "time" (RFC 3339, by the writer's clock), "tag", "old" and "new"; and
- *                    "completeAfter", the revision after which no change is missing. "tag" is left out if there was
- *                    none, "old" and "new" if there was no value, and both for a secret, which has "secret": true.
- *                    "notKept" lists "old" or "new" if the value was too large (65,536 bytes), or was forgotten
+ *                    "key", "revision", "time" (RFC 3339, by the writer's clock), "tag", "old" and "new";
+ *                    "completeAfter", the revision after which no change is missing; and "missing", pairs of the first
+ *                    and the last of revisions that are parts of a change, so that what the keys had then is not
+ *                    known. "missing" is left out if there are none, "tag" if there was none, "old" and "new" if there
+ *                    was no value, and both for a secret, which has "secret": true. "notKept" lists "old" or "new" if
+ *                    the value was too large (65,536 bytes), or was forgotten
  *  @return KEPT_OK, or KEPT_UNSUPPORTED for `memory:` and `dir:` stores, a transaction and a snapshot.
  *  In Swift: `Store.history(of:)`, `Store.history(prefix:)`; in Python: `settings.history(key)`. */
 KEPT_API kept_status kept_history_json(kept_store *store, const char *key, uint32_t flags, char **json,
@@ -646,10 +648,10 @@ KEPT_API kept_status kept_history_json(kept_store *store, const char *key, uint3
  *  changed; declarations stay as they are.
  *  @param options  the tag and durability of the new commit; NULL for the defaults
  *  @param[out] keys  receives the restored keys as a JSON array; free it with kept_free(); may be NULL
- *  @return KEPT_OK; or, with nothing changed, KEPT_ABSENT if the history does not have all of that commit;
- *          KEPT_CONFLICT, with a list in the message, if one of its keys has changed since; KEPT_UNSUPPORTED if an old
- *          value is secret or was not kept; KEPT_LOCKED, KEPT_INVALID or KEPT_WRONG_TYPE if an old value is not
- *          admitted any more.
+ *  @return KEPT_OK; or, with nothing changed, KEPT_ABSENT if the history does not have all of that commit, or has
+ *          it as a part of a later one; KEPT_CONFLICT, with a list in the message, if one of its keys has changed
+ *          since; KEPT_UNSUPPORTED if an old value is secret or was not kept; KEPT_LOCKED, KEPT_INVALID or
+ *          KEPT_WRONG_TYPE if an old value is not admitted any more.
  *  In Swift: `Store.undo(revision:tag:)`; in Python: `settings.undo(revision)`. */
 KEPT_API kept_status kept_undo(kept_store *store, uint64_t revision, const kept_transaction_options *options,
                                char **keys, kept_error *error);

@@ -10,12 +10,17 @@ public struct History: Sendable, Equatable {
   ///
   /// Earlier changes may be missing: they are older or more than the store keeps, or were made without a history.
   public var completeAfter: Revision
+  /// The revisions of which the history does not know what the keys had.
+  ///
+  /// A change of several commits is known before the first of them and after the last. The ranges are in ascending
+  /// order, and do not touch.
+  public var missing: [ClosedRange<Revision>] = []
 }
 
 /// A past change of one key.
 ///
-/// Changes that one program makes to a key within a moment are one change, from the value before the first to the value
-/// after the last.
+/// Commits that one program makes within about a second, and that change the same keys, are one change of each key,
+/// from the value before the first to the value after the last.
 public struct PastChange: Sendable, Equatable {
   public var key: KeyName
   /// The revision of the commit.
@@ -26,6 +31,38 @@ public struct PastChange: Sendable, Equatable {
   public var new: PastValue
   /// The tag that the writer had set.
   public var tag: String?
+  /// The revision of the first of the commits that are this change.
+  let first: Revision
+  /// Whether parts of these commits are other changes.
+  let isTorn: Bool
+}
+
+extension PastChange {
+  /// Whether it has led to another value.
+  var hasEffect: Bool {
+    switch (old, new) {
+    case (.absent, .absent): false
+    case (.value(let old), .value(let new)): old != new
+    default: true
+    }
+  }
+}
+
+extension History {
+  /// The history as programs see it: changes without an effect only tell what is missing.
+  var shown: History {
+    var shown = History(changes: [], completeAfter: completeAfter)
+    for change in changes.sorted(by: { $0.first < $1.first }) where change.first < change.revision {
+      let last = change.revision - 1
+      if let before = shown.missing.last, before.upperBound >= change.first - 1 {
+        shown.missing[shown.missing.count - 1] = before.lowerBound...max(before.upperBound, last)
+      } else {
+        shown.missing.append(change.first...last)
+      }
+    }
+    shown.changes = changes.filter(\.hasEffect)
+    return shown
+  }
 }
 
 /// What a key had before or after a past change.
@@ -40,7 +77,8 @@ public enum PastValue: Sendable, Equatable {
 }
 
 extension History {
-  /// The history as an object: `completeAfter`, and `changes` with `key`, `revision`, `time`, `tag`, `old` and `new`.
+  /// The history as an object: `completeAfter`, `changes` with `key`, `revision`, `time`, `tag`, `old` and `new`, and
+  /// `missing` if something is: pairs of the first and the last revision.
   ///
   /// `old` or `new` is omitted if there was no value. The member `secret` is true, and both are omitted, for a secret;
   /// `notKept` lists the names of those that were not kept.
@@ -55,9 +93,13 @@ extension History {
   }
 
   private var asValue: Value {
-    let members: [(ExactString, Value)] = [
+    var members: [(ExactString, Value)] = [
       ("completeAfter", .int(Int64(clamping: completeAfter))), ("changes", .array(changes.map(\.asValue))),
     ]
+    if !missing.isEmpty {
+      let ranges = missing.map { [$0.lowerBound, $0.upperBound].map { Value.int(Int64(clamping: $0)) } }
+      members.append(("missing", .array(ranges.map { .array($0) })))
+    }
     return .dictionary(ValueDictionary(members))
   }
 }

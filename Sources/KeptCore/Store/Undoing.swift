@@ -17,44 +17,50 @@ extension Store {
   }
 
   private func history(in scope: Scope) throws(StoreError) -> History {
-    try historicalStorage().history(in: scope)
+    try historicalStorage().history(in: scope).shown
   }
 
   /// Restores what the commit with a revision has replaced, as one new commit, which can be undone, too.
   ///
   /// Nothing else is changed. Declarations stay as they are. In C: `kept_undo`. In Python: `settings.undo(revision)`.
   ///
-  /// Throws, with nothing changed: `absent` if the history does not have the whole commit; `conflict`, with a list, if
-  /// one of its keys has changed since; `unsupported` if an old value was not kept, or is secret; and `locked` or
-  /// `invalid` if an old value is not admitted any more.
+  /// Throws, with nothing changed: `absent` if the history does not have the whole commit, or has it as a part of a
+  /// later one; `conflict`, with a list, if one of its keys has changed since; `unsupported` if an old value was not
+  /// kept, or is secret; and `locked` or `invalid` if an old value is not admitted any more.
   /// - Parameters:
   ///   - durability: that of the commit; nil for the store's own.
   ///   - tag: the tag of the commit; nil for the store's own ``StoreOptions/tag``.
+  ///   - isDryRun: whether nothing is changed, and it throws as if something were.
   /// - Returns: the keys, in byte order.
   @discardableResult
   public func undo(
-    revision: Revision, durability: Durability? = nil, tag: String? = nil
+    revision: Revision, durability: Durability? = nil, tag: String? = nil, isDryRun: Bool = false
   ) throws(StoreError) -> [String] {
     var keys: [String] = []
-    try together([], durability, tag: tag) { transaction throws(StoreError) in
+    func restore(in transaction: Transaction) throws(StoreError) {
       // Every attempt reads the history again.
       let changes = try self.changes(of: revision, transaction)
       keys = changes.map(\.key.text)
       for change in changes { try transaction.restore(change) }
+    }
+    if isDryRun {
+      let transaction = try begin()
+      defer { transaction.rollBack() }
+      try restore(in: transaction)
+    } else {
+      try together([], durability, tag: tag) { transaction throws(StoreError) in try restore(in: transaction) }
     }
     return keys
   }
 
   /// What a commit has changed, if all of it can be restored.
   private func changes(of revision: Revision, _ transaction: Transaction) throws(StoreError) -> [PastChange] {
-    let history = try history(in: .prefix(""))
-    let changes = history.changes.filter { $0.revision == revision }
-    guard !changes.isEmpty, revision > history.completeAfter else {
-      let range = history.changes.first.map { "has the revisions \(history.completeAfter + 1) to \($0.revision)" }
-      throw StoreError(
-        .absent,
-        "revision \(revision) cannot be undone: the history \(range ?? "is empty"), and this one is not in it, or "
-          + "changed no value")
+    // Also the changes that have had no effect: they are changes since.
+    let history = try historicalStorage().history(in: .prefix(""))
+    let changes = history.changes.filter { $0.revision == revision && $0.hasEffect }
+    let isWhole = !history.changes.contains { $0.isTorn && $0.first <= revision && revision <= $0.revision }
+    guard !changes.isEmpty, isWhole, revision > history.completeAfter else {
+      throw StoreError(.absent, "revision \(revision) cannot be undone: \(history.lack(of: revision))")
     }
     let later = Set(history.changes.lazy.filter { $0.revision > revision }.map(\.key))
     let changed = changes.filter { later.contains($0.key) }
@@ -82,9 +88,25 @@ extension Store {
   /// Throws `unsupported` for a storage without a database, and `denied` for a store that may only be read.
   public func setHistoryLimits(_ limits: HistoryLimits) throws(StoreError) { try historicalStorage().set(limits) }
 
-  private func historicalStorage() throws(StoreError) -> any HistoricalStorage {
+  func historicalStorage() throws(StoreError) -> any HistoricalStorage {
     if let storage = try storage() as? any HistoricalStorage { return storage }
     throw StoreError(.unsupported, "this storage keeps no history; use a store in a folder")
+  }
+}
+
+extension History {
+  /// What the history has instead of a revision.
+  fileprivate func lack(of revision: Revision) -> String {
+    let folds = changes.lazy.filter { $0.first < $0.revision && $0.first <= revision && revision <= $0.revision }
+    if revision > completeAfter, let fold = folds.first(where: \.isTorn) {
+      return "it is in the history only as a part of what the revisions \(fold.first) to \(fold.revision) have changed "
+        + "together; set the keys yourself"
+    }
+    if revision > completeAfter, let fold = folds.first {
+      return "the history has the revisions \(fold.first) to \(fold.revision) as one change; undo \(fold.revision)"
+    }
+    let range = changes.first.map { "has the revisions \(completeAfter + 1) to \($0.revision)" }
+    return "the history \(range ?? "is empty"), and this one is not in it, or changed no value"
   }
 }
 

@@ -75,8 +75,9 @@ step_function step_get_date, step_set_date;
 step_function step_contains, step_remove, step_revision_of, step_list;                 /* keys.c */
 step_function step_declare_json, step_declare_list, step_declare_file, step_undeclare; /* declarations.c, 6 steps */
 step_function step_declaration_json, step_declarations_json;
-step_function step_explain_json, step_layer_of, step_register_json, step_reports;        /* layers.c */
-step_function step_snapshot, step_snapshot_end, step_store_revision;                     /* snapshots.c */
+step_function step_explain_json, step_layer_of, step_register_json, step_reports; /* layers.c */
+step_function step_snapshot, step_snapshot_end, step_store_revision;              /* snapshots.c */
+step_function step_history_json;
 step_function step_reset, step_remove_all;                                               /* clearing.c */
 step_function step_export_json, step_export_file, step_import, step_import_file;         /* export_and_import.c */
 step_function step_write_file, step_remove_file, step_make, step_damage;                 /* files.c */
@@ -106,8 +107,8 @@ void end_reports(struct reports *reports);
 /* The name of one of KEPT_LAYER_…. */
 const char *layer_name(uint32_t layer);
 
-/* Whether an explanation has all members that the scenario lists. */
-bool same_explanation(json_object *expected, json_object *given);
+/* Whether what is given has all members that the scenario lists, also those of its members and elements. */
+bool has_part(json_object *expected, json_object *given);
 
 /* Equal as doubles, whatever their spelling. */
 bool same_double(json_object *a, json_object *b);

@@ -106,6 +106,7 @@ static const struct step_kind {
   { "snapshot", "store", step_snapshot },
   { "snapshot_end", "snapshot", step_snapshot_end },
   { "store_revision", "store", step_store_revision },
+  { "history_json", "store", step_history_json },
   { "reset", "store", step_reset },
   { "remove_all", "store", step_remove_all },
   { "observe", "store", step_observe },
@@ -121,7 +122,8 @@ static const struct step_kind *kind_of(const char *name) {
 }
 
 static bool same(const char *name, json_object *expected, json_object *given) {
-  if (strcmp(name, "explain_json") == 0 || strncmp(name, "import", 6) == 0) return same_explanation(expected, given);
+  bool is_loose = strcmp(name, "explain_json") == 0 || strcmp(name, "history_json") == 0;
+  if (is_loose || strncmp(name, "import", 6) == 0) return has_part(expected, given);
   return strcmp(name, "get_double") == 0 ? same_double(expected, given) : json_object_equal(expected, given);
 }
 

@@ -1,4 +1,4 @@
-/* Steps about snapshots. */
+/* Steps about snapshots and the history. */
 #include "run.h"
 
 void step_snapshot(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
@@ -18,4 +18,15 @@ void step_store_revision(struct run *run, struct thing *on, json_object *step, s
   uint64_t revision = 0;
   outcome->status = kept_store_revision(on->store, &revision, &outcome->error);
   outcome->gives = json_object_new_uint64(revision);
+}
+
+void step_history_json(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
+  bool is_prefix = has(step, "prefix");
+  json_object *scope = take_text(run, step, is_prefix ? "prefix" : "key");
+  char *json = NULL;
+  uint32_t flags = is_prefix ? KEPT_HISTORY_PREFIX : 0;
+  outcome->status = kept_history_json(on->store, json_object_get_string(scope), flags, &json, &outcome->error);
+  if (json != NULL) outcome->gives = json_tokener_parse(json);
+  kept_free(json);
+  json_object_put(scope);
 }

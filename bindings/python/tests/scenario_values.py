@@ -140,6 +140,28 @@ def list_keys(_: Any, settings: kept.Settings, step: Step, __: Any) -> list[str]
     return list(settings.keys(prefix))
 
 
+def history(_: Any, store: kept.Store, step: Step, __: Any) -> Step:
+    past = store.history(prefix=word(step.pop("prefix"))) if "prefix" in step else store.history(word(step.pop("key")))
+    changes = [
+        {
+            name: value
+            for name, value in (
+                ("key", change.key),
+                ("revision", change.revision),
+                ("tag", change.tag),
+                ("old", change.old),
+                ("new", change.new),
+                ("secret", change.secret or None),
+                ("notKept", list(change.not_kept) or None),
+            )
+            if value is not None
+        }
+        for change in past.changes
+    ]
+    missing = [[part[0], part[-1]] for part in past.missing]
+    return {"changes": changes, "completeAfter": past.complete_after} | ({"missing": missing} if missing else {})
+
+
 def snapshot(scenario_runner: Any, store: kept.Store, step: Step, _: Any) -> None:
     name, prefix = step.pop("as", "snapshot"), word(step.pop("prefix", ""))
     if not isinstance(store, kept.Store):
@@ -178,6 +200,7 @@ STEPS: dict[str, Function] = {
     "revision_of": through_c(kept_revision_of, c_uint64),
     "list": list_keys,
     "snapshot": snapshot,
+    "history_json": history,
     "reset": reset,
     "remove_all": remove_all,
     "declare_json": declare_json,

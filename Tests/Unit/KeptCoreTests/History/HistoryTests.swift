@@ -66,19 +66,91 @@ import Testing
   }
 
   @Test func `keeps changes with another tag apart, though they are settled together`() throws {
-    let local = try #require(store.shared.storage as? LocalStorage)
-    try local.loader.settler.withConnection { _ throws(StoreError) in
-      try put(1, "key", "one")
-      try put(2, "key", "two")
-      try put(3, "key", "two")
-      try put(4, "other", "one")
+    try together {
+      try put(1, "key", tag: "one")
+      try put(2, "key", tag: "two")
+      try put(3, "key", tag: "two")
+      try put(4, "other", tag: "one")
     }
     let changes = try store.history().changes
     #expect(changes.map(\.tag) == ["one", "two", "one"])
     #expect(changes.map(\.new) == [.value(.int(4)), .value(.int(3)), .value(.int(1))])
   }
 
-  private func put(_ number: Int64, _ key: String, _ tag: String) throws(StoreError) {
+  @Test func `says which revisions are a part of a change`() throws {
+    try set("key", .int(0))
+    try together {
+      for number in 2...5 { try put(Int64(number), "key") }
+      try put(6, "other")
+      try put(7, "other")
+    }
+    let history = try store.history()
+    #expect(history.changes.map(\.revision) == [7, 5, 1])
+    #expect(history.missing == [2...4, 6...6])
+    #expect(history.json.hasSuffix(#""completeAfter":0,"missing":[[2,4],[6,6]]}"#))
+    #expect(try store.history(of: "other").missing == [6...6])
+    #expect(try store.history(of: "none").missing == [])
+  }
+
+  @Test func `does not list what has ended where it began`() throws {
+    try set("key", .int(2))
+    try together {
+      try put(3, "key")
+      try put(2, "key")
+      try put(1, "new")
+      try store.remove("new")
+    }
+    let history = try store.history()
+    #expect(history.changes.map(\.revision) == [1])
+    #expect(history.missing == [2...2, 4...4])
+  }
+
+  @Test func `has each commit whole, though they are settled together`() throws {
+    try together {
+      try put(1, "from", "to")
+      try put(2, "from")
+      try put(3, "from")
+      try put(4, "from", "to")
+      try put(5, "to", "from")
+      try put(6, "from", "other")
+    }
+    let history = try store.history()
+    #expect(
+      history.changes.map { "\($0.key)\($0.revision)" } == [
+        "from6", "other6", "from5", "to5", "from3", "from1", "to1",
+      ])
+    #expect(history.changes.map(\.new) == [6, 6, 5, 5, 3, 1, 1].map { .value(.int($0)) })
+    #expect(history.missing == [2...2, 4...4])
+  }
+
+  @Test func `has a change of more than 32,768 commits in parts`() throws {
+    // A ring that has room for all of them.
+    let loader = try #require(store.shared.storage as? LocalStorage).loader
+    try loader.journal.lockForWriting(until: MonotonicTime.milliseconds + 5000)
+    try loader.settler.beginRing(for: 2 << 20)
+    loader.journal.unlockForWriting()
+    try put(1, "key")
+    try settle()
+    try together { for number in 2...40_000 { try put(Int64(number), "key") } }
+    let history = try store.history(of: "key")
+    #expect(history.changes.map(\.new) == [40_000, 32_769, 1].map { .value(.int($0)) })
+    #expect(history.missing == [2...32_768, 32_770...39_999])
+  }
+
+  /// Commits what is settled together.
+  private func together(_ body: () throws -> Void) throws {
+    let local = try #require(store.shared.storage as? LocalStorage)
+    let result: Result<Void, any Error> = try local.loader.settler.withConnection { _ in Result(catching: body) }
+    try result.get()
+  }
+
+  private func put(_ number: Int64, _ keys: String...) throws(StoreError) {
+    let transaction = try store.begin()
+    for key in keys { _ = try transaction.put(.int(number), for: KeyName(key), ifRevision: nil) }
+    _ = try transaction.commit()
+  }
+
+  private func put(_ number: Int64, _ key: String, tag: String) throws(StoreError) {
     let transaction = try store.begin(tag: tag)
     _ = try transaction.put(.int(number), for: KeyName(key), ifRevision: nil)
     _ = try transaction.commit()

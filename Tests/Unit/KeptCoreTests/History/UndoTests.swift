@@ -111,6 +111,66 @@ import Testing
     #expect(try value("size") == .int(5))
   }
 
+  /// Commits that are settled together; each sets keys to its number.
+  private func together(_ commits: [[String]]) throws {
+    let local = try #require(store.shared.storage as? LocalStorage)
+    try local.loader.settler.withConnection { _ throws(StoreError) in
+      for (index, keys) in commits.enumerated() {
+        let transaction = try store.begin()
+        for key in keys { _ = try transaction.put(.int(Int64(index)), for: KeyName(key), ifRevision: nil) }
+        _ = try transaction.commit()
+      }
+    }
+  }
+
+  @Test func `of which one key was changed again at once is refused, until that is undone`() throws {
+    try set(["from": 100, "to": 100])
+    try together([["from", "to"], ["from"]])
+    let error = #expect(throws: StoreError.self) { try store.undo(revision: 2) }
+    #expect(error?.code == .conflict)
+    #expect(error?.message.contains("changed since: from;") == true)
+    #expect(try value("to") == .int(0))
+    #expect(try store.undo(revision: 3) == ["from"])
+    #expect(try value("from") == .int(0))
+    #expect(try store.history().changes.first?.old == .value(.int(1)))
+  }
+
+  @Test func `that is a part of a change is refused, and the change restores all of it`() throws {
+    try set(["from": 100, "to": 100])
+    try together([["from", "to"], ["to", "from"], ["from", "to"]])
+    for revision: Revision in 2...3 {
+      let error = #expect(throws: StoreError.self) { try store.undo(revision: revision) }
+      #expect(error?.code == .absent)
+      #expect(error?.message.contains("the revisions 2 to 4 as one change; undo 4") == true)
+    }
+    #expect(try store.undo(revision: 4) == ["from", "to"])
+    #expect(try value("from") == .int(100))
+    #expect(try value("to") == .int(100))
+  }
+
+  @Test func `that has ended where it began is refused, and is a change since`() throws {
+    try set(["a": 1])
+    try together([["a"], ["a"]])
+    #expect(try value("a") == .int(1))
+    #expect(code { try store.undo(revision: 3) } == .absent)
+    #expect(code { try store.undo(revision: 1) } == .conflict)
+  }
+
+  @Test func `is refused where commits of other keys took turns too often to be kept apart`() throws {
+    try set(["turn": 100])
+    try together((0..<100).map { ["turn", "item\($0)"] })
+    let torn = try #require(try store.history().missing.last)
+    #expect(torn.upperBound == 100)
+    for revision in torn {
+      let error = #expect(throws: StoreError.self) { try store.undo(revision: revision) }
+      #expect(error?.code == .absent)
+      #expect(error?.message.contains("\(torn.lowerBound) to 101 have changed together") == true)
+    }
+    #expect(code { try store.undo(revision: 101) } == .absent)
+    #expect(code { try store.undo(revision: torn.lowerBound - 1) } == .conflict)
+    #expect(try store.currentRevision() == 101)
+  }
+
   @Test func `of a large commit restores all of it`() throws {
     let transaction = try store.begin()
     for number in 0..<5000 { _ = try transaction.put(.int(1), for: KeyName("k\(number)"), ifRevision: nil) }

@@ -1,9 +1,10 @@
-// Steps about snapshots, and steps that reset values to their defaults.
+// Steps about snapshots and the history, and steps that reset values to their defaults.
 
+import Foundation
 import Kept
 
 extension ScenarioRunner {
-  /// Runs a step about snapshots or clearing; nil if it is another step.
+  /// Runs a step about snapshots, the history or clearing; nil if it is another step.
   func performOnMoments(_ name: String, _ fields: inout ScenarioFields) throws -> ScenarioValue? {
     switch name {
     case "snapshot":
@@ -22,6 +23,12 @@ extension ScenarioRunner {
     case "reset":
       let (settings, key) = (try settings(fields.string("on", otherwise: "store")), try fields.string("key"))
       if let layer = try settings.reset(key) { warning = StoreError(.shadowed, "the \(layer) layer hides it") }
+    case "history_json":
+      let store = try theStore(fields.string("on", otherwise: "store"))
+      let history =
+        try fields.takeIfThere("prefix").map { try store.history(prefix: $0.string()) }
+        ?? store.history(of: fields.string("key"))
+      return try JSONDecoder().decode(ScenarioValue.self, from: Data(history.json.utf8))
     case "remove_all":
       let (settings, prefix) = (try settings(fields.string("on", otherwise: "store")), try fields.string("prefix"))
       return .number(UInt64(try settings.removeAll(prefix: prefix)))

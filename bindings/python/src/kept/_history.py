@@ -13,8 +13,8 @@ from ._types import JSON
 
 @dataclass(frozen=True)
 class PastChange:
-    """A past change of one key. What one program changes in a key within a moment is one change.
-    In Swift: `PastChange`."""
+    """A past change of one key. Commits that one program makes within about a second, and that change the same keys,
+    are one change of each key. In Swift: `PastChange`."""
 
     key: str
     revision: int
@@ -39,6 +39,8 @@ class History:
     """The newest first."""
     complete_after: int
     """The revision after which no change is missing."""
+    missing: tuple[range, ...] = ()
+    """Revisions that are parts of a change, so that what the keys had then is not known; in ascending order."""
 
 
 def history_of(text: bytes) -> History:
@@ -59,4 +61,5 @@ def history_of(text: bytes) -> History:
             for change in members["changes"]
         ),
         complete_after=members["completeAfter"],
+        missing=tuple(range(first, last + 1) for first, last in members.get("missing", ())),
     )

@@ -48,8 +48,9 @@ class Undoing:
         """Restores what the commit with a revision has replaced, as one new commit, which can be undone, too. Nothing
         else is changed. Returns the keys.
 
-        With nothing changed: `AbsentError` if the history does not have all of that commit; `ConflictError`, with a
-        list, if one of its keys has changed since; `UnsupportedError` if an old value is secret or was not kept.
+        With nothing changed: `AbsentError` if the history does not have all of that commit, or has it as a part of a
+        later one; `ConflictError`, with a list, if one of its keys has changed since; `UnsupportedError` if an old
+        value is secret or was not kept.
         In C: `kept_undo`. In Swift: `Store.undo(revision:tag:)`."""
         from ._c.history import kept_undo
         from ._c.transactions import KEPT_TRANSACTION_OPTIONS_INIT

@@ -72,14 +72,10 @@ struct Undo: ParsableCommand {
       revision = newest
     }
     let changes = history.changes.reversed().filter { $0.revision == revision }
-    do {
-      if changing.dryRun {
-        try Self.check(changes, of: revision, settings, history)
-      } else {
-        try settings.undo(revision: revision, tag: "kept undo")
-        Output.standard.isDone = true
-      }
-    } catch let error as StoreError {
+    do throws(StoreError) {
+      try settings.undo(revision: revision, tag: "kept undo", isDryRun: changing.dryRun)
+      Output.standard.isDone = !changing.dryRun
+    } catch {
       throw Self.refusal(error)
     }
     for change in changes { changing.report(change.undone.line) }
@@ -95,38 +91,6 @@ struct Undo: ParsableCommand {
         "\(error.message); --no-layers undoes the stored value, which programs ignore as long as it is locked")
     default: error
     }
-  }
-
-  /// Refuses what the library would refuse.
-  private static func check(
-    _ changes: [PastChange], of revision: Revision, _ settings: Store, _ history: History
-  ) throws {
-    guard !changes.isEmpty, revision > history.completeAfter else {
-      throw StoreError(.absent, "revision \(revision) cannot be undone: it is not in the history; see kept log")
-    }
-    let later = Set(history.changes.lazy.filter { $0.revision > revision }.map(\.key))
-    let changed = changes.map(\.key).filter(later.contains).map(\.text)
-    guard changed.isEmpty else {
-      throw StoreError(
-        .conflict,
-        "revision \(revision) cannot be undone: these keys have changed since: \(changed.joined(separator: ", "))")
-    }
-    if let lost = changes.first(where: { $0.old == .secret || $0.old == .notKept }) {
-      throw StoreError.refused(lost.key, "revision \(revision) cannot be undone: the old value was not kept")
-    }
-    struct DryRun: Error {}
-    do {
-      try settings.transaction { transaction in
-        for change in changes {
-          if case .value(let old) = change.old {
-            try transaction.set(old, forKey: change.key.text)
-          } else {
-            try transaction.remove(change.key.text)
-          }
-        }
-        throw DryRun()
-      }
-    } catch is DryRun {}
   }
 }
 

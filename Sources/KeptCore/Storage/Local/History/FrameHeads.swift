@@ -1,9 +1,10 @@
-// The authors and times of the commits that are settled together, for the history.
+// The authors, times and sizes of the commits that are settled together, for the history.
 
 /// The heads of the frames that are settled by one transaction.
 ///
-/// Commits of one author fold: of the changes that a program makes to a key in between, the last one stays. The changes
-/// of another program, or with another tag, are kept apart, so that each can be shown and undone.
+/// Commits of one author that change the same keys fold: of what a program changes in between, the last stays. The
+/// changes of another program, with another tag, or of other keys besides, are kept apart, so that each commit is in
+/// the history whole, or not at all.
 struct FrameHeads {
   private struct Origin: Equatable {
     let writer: UInt64
@@ -13,14 +14,29 @@ struct FrameHeads {
     let revision: Revision
     let time: Int64
     let origin: Int
+    /// How many values it changed.
+    let changes: Int
   }
   // In the order of their revisions.
   private var heads: [Head] = []
   private var origins: [Origin] = []
-  // Several programs may write one key in turns: beyond these, their changes fold, too.
+  // A key may be written in turns by several programs, or together with others in turns: beyond these, its changes
+  // fold, too, and cannot be undone.
   private var partings = 64
-  // Whether patches that are not written yet have several origins.
+  // Whether patches that are not written yet have several origins, or are of a commit of several keys.
   private var isMixed = false
+  // The first revision of the patches that are not written yet.
+  private var first: Revision?
+
+  /// How the changes of a frame meet those that are not written yet.
+  enum Meeting {
+    /// They fold, or touch other keys.
+    case fold
+    /// Those must be written first.
+    case part
+    /// They fold, though that leaves a part of a commit.
+    case tear
+  }
 
   /// The head of the commit with a revision.
   subscript(revision: Revision) -> FrameHead? {
@@ -29,20 +45,46 @@ struct FrameHeads {
     return FrameHead(writer: origin.writer, revision: revision, time: head.time, tag: origin.tag)
   }
 
-  /// Adds the head of a frame; returns whether the patches of earlier ones must be written before its own are added.
-  mutating func add(_ frame: FrameReader, over patches: JournalPatches) throws(StoreError) -> Bool {
+  /// Adds the head of a frame.
+  mutating func add(_ frame: FrameReader, over patches: JournalPatches) throws(StoreError) -> Meeting {
     let origin = place(of: Origin(writer: frame.head.writer, tag: frame.head.tag))
-    if let last = heads.last, last.origin != origin { isMixed = true }
-    try Memory.makeRoom(in: &heads, to: "read what has changed")
-    heads.append(Head(revision: frame.head.revision, time: frame.head.time, origin: origin))
-    guard isMixed, partings > 0 else { return false }
-    var isMet = false
-    try frame.forEachChange { change throws(StoreError) in
-      guard !isMet, change.changesValue, let earlier = patches[PreparedBytes(change.key)]?.value else { return }
-      isMet = find(earlier.revision)?.origin != origin
+    var changes = frame.count
+    if changes != 1 {
+      changes = 0
+      try frame.forEachChange { change in if change.changesValue { changes += 1 } }
     }
-    if isMet { (partings, isMixed) = (partings - 1, false) }
-    return isMet
+    let head = Head(revision: frame.head.revision, time: frame.head.time, origin: origin, changes: changes)
+    if let last = heads.last, last.origin != origin || changes > 1 { isMixed = true }
+    try Memory.makeRoom(in: &heads, to: "read what has changed")
+    heads.append(head)
+    guard let first else { return begin(head, .fold) }
+    guard head.revision &- first <= PackedChange.mostFolded else { return begin(head, .part) }
+    guard isMixed, try meets(frame, head, patches) else { return .fold }
+    guard partings > 0 else { return .tear }
+    partings -= 1
+    return begin(head, .part)
+  }
+
+  /// Whether a frame changes a key again that a commit of another origin, or of other keys, has changed.
+  private func meets(
+    _ frame: FrameReader, _ head: Head, _ patches: JournalPatches
+  ) throws(StoreError) -> Bool {
+    var earlier: Revision?
+    var (known, isMet) = (0, false)
+    try frame.forEachChange { change throws(StoreError) in
+      guard change.changesValue, let value = patches[PreparedBytes(change.key)]?.value else { return }
+      known += 1
+      if value.revision != earlier ?? value.revision { isMet = true }
+      earlier = value.revision
+    }
+    guard let earlier else { return false }
+    guard !isMet, known == head.changes, let other = find(earlier) else { return true }
+    return other.origin != head.origin || other.changes != head.changes
+  }
+
+  private mutating func begin(_ head: Head, _ meeting: Meeting) -> Meeting {
+    (first, isMixed) = (head.revision, head.changes > 1)
+    return meeting
   }
 
   private mutating func place(of origin: Origin) -> Int {

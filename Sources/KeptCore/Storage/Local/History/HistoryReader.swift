@@ -4,7 +4,7 @@
 extension LocalReader {
   private static let purpose = "read the history"
 
-  /// Returns the changes in a scope, newest first, in a transaction.
+  /// Returns the changes in a scope, newest first, also those that have changed nothing, in a transaction.
   func history(in scope: Scope) throws(StoreError) -> History {
     guard let rows = try connection.statement(ifThere: "SELECT id, revision, changes FROM history ORDER BY id") else {
       return History(changes: [], completeAfter: try SettledPlace.read(connection).revision)
@@ -25,7 +25,8 @@ extension LocalReader {
           history.changes.append(
             PastChange(
               key: name, revision: change.revision, time: Timestamp(milliseconds: change.time),
-              old: try old(of: change, bytes, name), new: .absent, tag: change.tag(in: bytes)))
+              old: try old(of: change, bytes, name), new: .absent, tag: change.tag(in: bytes), first: change.first,
+              isTorn: change.isTorn))
         }
         // Another program has written it.
         if !isWhole { history.completeAfter = max(history.completeAfter, revision) }

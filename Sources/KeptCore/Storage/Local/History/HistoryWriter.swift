@@ -61,12 +61,14 @@ struct HistoryWriter {
   ///
   /// The statement that makes it calls `replaced`, or ``collect(_:)`` is called first.
   ///
-  /// - Parameter large: the row of the table `large` that its value has now.
+  /// - Parameters:
+  ///   - patch: the changes that fold into this one.
+  ///   - large: the row of the table `large` that its value has now.
   /// - Returns: whether that row belongs to the history from now on.
-  mutating func begin(_ key: KeyName, _ head: FrameHead, large: Int64?) throws(StoreError) -> Bool {
+  mutating func begin(_ key: KeyName, _ head: FrameHead, _ patch: KeyPatch, large: Int64?) throws(StoreError) -> Bool {
     try makeRoom()
     let isSecret = hasDeclarations ? try isSecret(key) : false
-    try changes.begin(key, head, isSecret: isSecret)
+    try changes.begin(key, head, after: patch.first, isTorn: patch.isTorn, isSecret: isSecret)
     guard let large else { return false }
     if isSecret {
       changes.note(.secret)
@@ -129,7 +131,7 @@ struct HistoryWriter {
       guard let key = rows.string(0).flatMap({ try? KeyName($0) }) else { return }
       try makeRoom()
       let isSecret = rows.integer(5) != 0
-      try changes.begin(key, head, isSecret: isSecret)
+      try changes.begin(key, head, after: head.revision, isTorn: false, isSecret: isSecret)
       if rows.isNull(1) { return }
       if rows.isNull(3) || isSecret { return try rows.note(kind: 1, value: 2, in: changes) }
       if try note(rows.integer(3), rows, kind: 1, bytes: 4) {

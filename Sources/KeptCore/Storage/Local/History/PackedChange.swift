@@ -7,11 +7,20 @@ struct PackedChange {
   /// Milliseconds since 1970.
   let time: Int64
   let form: PastForm
+  /// The revision of the first change that folds into it.
+  let first: Revision
+  /// Whether it leaves a part of another commit.
+  let isTorn: Bool
   /// Where it lies in the row.
   let place: Range<Int>
   private let tagBytes: Int?
   private let keyBytes: Int
   private let kindBytes: Int
+
+  static let folded: UInt16 = 0x7FFF
+  static let torn: UInt16 = 0x8000
+  /// How many revisions before a change the first one may be that folds into it.
+  static let mostFolded = Revision(folded)
 
   /// Reads the change at an offset; nil if there is no whole one.
   private init?(_ bytes: UnsafeRawBufferPointer, at start: Int) {
@@ -23,6 +32,8 @@ struct PackedChange {
     let tag = number(16, UInt16.self)
     let value = Int(number(24, UInt32.self))
     (revision, time, self.form) = (number(0, UInt64.self), number(8, Int64.self), form)
+    let fold = number(22, UInt16.self)
+    (first, isTorn) = (revision - min(revision, Revision(fold & Self.folded)), fold & Self.torn != 0)
     tagBytes = tag == PastChanges.noTag ? nil : Int(tag)
     (keyBytes, kindBytes) = (Int(number(18, UInt16.self)), Int(number(21, UInt8.self)))
     let length = PastChanges.headBytes + (tagBytes ?? 0) + keyBytes + kindBytes + value
@@ -89,7 +100,7 @@ struct PackedChange {
     let start = others.count
     others.append(contentsOf: bytes[place.lowerBound..<valueStart - kindBytes])
     others[start + 20] = reason.rawValue
-    for zero in start + 21..<start + PastChanges.headBytes { others[zero] = 0 }
+    for zero in [21, 24, 25, 26, 27] { others[start + zero] = 0 }
   }
 
   private var valueStart: Int {

@@ -6,7 +6,8 @@
 //   byte 18  key        16 bits: the bytes of the key
 //   byte 20  form       8 bits: what there is of the old value, see `PastForm`
 //   byte 21  kind       8 bits: the bytes of its kind
-//   byte 22  0          16 bits
+//   byte 22  folded     15 bits: how many revisions before this one the first change was that folds into it; and the
+//                       highest bit, which is set if the change leaves a part of another commit
 //   byte 24  value      32 bits: the bytes of the value
 //   byte 28  the tag, the key, the kind as in the table `entry`, the value
 //
@@ -68,8 +69,13 @@ final class PastChanges {
 
   /// Begins a change of a key, which had no value unless one is noted before the next change.
   ///
-  /// - Parameter isSecret: see ``hide()``.
-  func begin(_ key: KeyName, _ head: FrameHead, isSecret: Bool) throws(StoreError) {
+  /// - Parameters:
+  ///   - first: the revision of the first change that folds into it.
+  ///   - isTorn: whether it leaves a part of another commit.
+  ///   - isSecret: see ``hide()``.
+  func begin(
+    _ key: KeyName, _ head: FrameHead, after first: Revision, isTorn: Bool, isSecret: Bool
+  ) throws(StoreError) {
     self.isSecret = isSecret
     let milliseconds = head.time / 1_000_000
     let tag = head.tag.map { ExactString($0) }
@@ -83,6 +89,7 @@ final class PastChanges {
     at.put(tag == nil ? Self.noTag : UInt16(truncatingIfNeeded: tagBytes), 16)
     at.put(UInt16(truncatingIfNeeded: keyBytes), 18)
     at.put(0 as UInt64, 20)
+    at.put(UInt16(clamping: head.revision &- first) & PackedChange.folded | (isTorn ? PackedChange.torn : 0), 22)
     tag?.withBytes { copy($0, to: at + Self.headBytes) }
     key.exact.withBytes { copy($0, to: at + Self.headBytes + tagBytes) }
     open = end

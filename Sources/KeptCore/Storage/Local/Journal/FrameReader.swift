@@ -12,7 +12,8 @@ struct FrameReader {
   let checksum: UInt32
   /// Whether it only fills the end of the ring; then it has no changes, and its head has no meaning.
   let isPadding: Bool
-  private let count: Int
+  /// How many changes it has.
+  let count: Int
   private let changes: UnsafeRawBufferPointer
 
   /// Reads the frame at the beginning of a buffer.

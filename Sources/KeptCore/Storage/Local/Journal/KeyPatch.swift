@@ -4,6 +4,10 @@
 struct KeyPatch {
   /// The new value and its revision, or nil if the value was not changed.
   var value: (new: PatchedValue, revision: Revision)?
+  /// The revision of the first change of the value.
+  var first: Revision = 0
+  /// Whether changes of it were folded that leave parts of their commits.
+  var isTorn = false
   /// The new declaration, or nil if it was not changed; the inner nil removes it.
   var declaration: Declaration??
   /// The revision of the last change of any kind.
@@ -64,7 +68,10 @@ struct JournalPatches {
   /// Adds later changes of a key.
   mutating func add(_ later: KeyPatch, _ key: KeyName) {
     var patch = keys[key] ?? KeyPatch()
-    if let value = later.value { patch.value = value }
+    if let value = later.value {
+      if patch.value == nil { patch.first = later.first }
+      patch.value = value
+    }
     if let declaration = later.declaration { patch.declaration = declaration }
     patch.revision = later.revision
     keys.put(key, patch)
@@ -73,7 +80,9 @@ struct JournalPatches {
   mutating func remove(_ key: KeyName) { keys.remove(key) }
 
   /// Adds what a frame has changed.
-  mutating func add(_ frame: FrameReader) throws(StoreError) {
+  ///
+  /// - Parameter isTorn: whether keys that were changed before are marked.
+  mutating func add(_ frame: FrameReader, isTorn: Bool = false) throws(StoreError) {
     let revision = frame.head.revision
     try frame.forEachChange { change throws(StoreError) in
       try allowance.take(change.key.count + change.payload.count, to: "read what has changed")
@@ -85,6 +94,7 @@ struct JournalPatches {
           (try change.keyName(), KeyPatch())
         } _: { patch throws(StoreError) in
           if case .staged(let old)? = patch.value?.new, change.changesValue { superseded.append(old) }
+          if isTorn, patch.value != nil, change.changesValue { patch.isTorn = true }
           try patch.add(change, at: revision)
         }
       }
@@ -100,6 +110,7 @@ extension KeyPatch {
   /// Adds one change of a frame.
   mutating func add(_ change: FrameReader.Change, at revision: Revision) throws(StoreError) {
     self.revision = revision
+    if value == nil, change.changesValue { first = revision }
     switch change.effect {
     case .removed: value = (.removed, revision)
     case .value: value = (.inline(try change.value()), revision)

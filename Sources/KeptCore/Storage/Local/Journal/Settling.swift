@@ -32,8 +32,10 @@ struct Settling {
 
   /// Adds the changes of a frame.
   mutating func add(_ frame: FrameReader) throws(StoreError) {
-    if history != nil, try heads.add(frame, over: patches) { try write() }
-    try patches.add(frame)
+    var meeting = FrameHeads.Meeting.fold
+    if history != nil { meeting = try heads.add(frame, over: patches) }
+    if meeting == .part { try write() }
+    try patches.add(frame, isTorn: meeting == .tear)
     guard let bulk = patches.bulk else { return }
     if isSalvage, try !connection.hasBody(bulk.id) {
       // It is settled. What it removed must not come back, so what precedes it counts as settled, too.
@@ -88,7 +90,7 @@ struct Settling {
       return
     }
     var large = try largeID(of: key)
-    if history != nil, let head = heads[value.revision], try history?.begin(key, head, large: large) == true {
+    if history != nil, let head = heads[value.revision], try history?.begin(key, head, patch, large: large) == true {
       large = nil
     }
     // The old value is secret if it was declared so before, and all are if the key is declared so now.
