@@ -71,8 +71,22 @@ extension HistoryLimits {
     return Value.dictionary(ValueDictionary(members)).json
   }
 
-  /// The time before which changes are forgotten, in milliseconds since 1970, as `time` is.
-  func oldest(at time: Int64) -> Int64 {
-    time.subtractingReportingOverflow(Int64(min(days, 1 << 31)) * 86_400_000).partialValue
+  /// The time before which changes are too old, in milliseconds since 1970, as `time` is.
+  func oldest(at time: Int64) -> Int64 { time.subtractingReportingOverflow(age).partialValue }
+
+  /// The time before which changes are forgotten; it is not after ``oldest(at:)``.
+  ///
+  /// By a clock that was set far ahead, everything looks too old at once. So a clock that says that the last change is
+  /// too old does not count until it has gone on for a day, with changes; until then that change tells the time.
+  ///
+  /// - Parameter last: the time of the last change up to ``dayBefore(_:)``.
+  func oldest(at time: Int64, last: Int64) -> Int64 {
+    let oldest = oldest(at: time)
+    return last >= oldest ? oldest : self.oldest(at: last)
   }
+
+  /// A day before a time, or less if changes are kept for less than two days.
+  func dayBefore(_ time: Int64) -> Int64 { time.subtractingReportingOverflow(min(86_400_000, age / 2)).partialValue }
+
+  private var age: Int64 { Int64(min(days, 1 << 31)) * 86_400_000 }
 }

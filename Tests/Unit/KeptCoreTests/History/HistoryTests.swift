@@ -276,10 +276,45 @@ import Testing
 
   @Test func `forgets what is too old when something is settled`() throws {
     try set("key", .int(1))
-    try edit("UPDATE history SET time = time - 91 * 86400000 WHERE id > 0")
+    try age(days: 90)
     try set("key", .int(2))
-    #expect(try store.history().changes.map(\.revision) == [2])
+    try age(days: 2)
+    try set("key", .int(3))
+    #expect(try store.history().changes.map(\.revision) == [3, 2])
     #expect(try store.history().completeAfter == 1)
+  }
+
+  @Test func `is not forgotten by a clock that is ahead for less than a day`() throws {
+    try set("key", .int(1))
+    try age(days: 89)
+    try set("key", .int(2))
+    // To the clock that is right the two are 0 and 89 days old.
+    try age(days: 200)
+    try set("key", .int(3))
+    try set("key", .int(4))
+    #expect(try store.history().changes.map(\.revision) == [4, 3, 2, 1])
+    // It is right again, and then ahead again.
+    try edit("UPDATE history SET time = time + 200 * 86400000 WHERE id > 0")
+    try set("key", .int(5))
+    try age(days: 201)
+    try set("key", .int(6))
+    #expect(try store.history().changes.map(\.revision) == [6, 5, 4, 3, 2, 1])
+    try age(days: 2)
+    try set("key", .int(7))
+    #expect(try store.history().changes.map(\.revision) == [7, 6, 5, 4, 3])
+  }
+
+  @Test func `of a store that is rarely used is forgotten by the time of its last changes`() throws {
+    for number in 1...4 {
+      try set("key", .int(Int64(number)))
+      try age(days: 100)
+    }
+    try set("key", .int(5))
+    #expect(try store.history().changes.map(\.revision) == [5, 4])
+  }
+
+  private func age(days: Int) throws {
+    try edit("UPDATE history SET time = time - \(days) * 86400000 WHERE id > 0")
   }
 
   private func edit(_ sql: String) throws {

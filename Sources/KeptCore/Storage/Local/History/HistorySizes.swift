@@ -17,7 +17,7 @@ struct HistorySizes {
   ///
   /// A commit is kept or forgotten as a whole. One that seems old by a clock that was wrong is kept as long as those
   /// before it.
-  func lastBeyond(_ limits: HistoryLimits, olderThan oldest: Int64) -> Revision {
+  func lastBeyond(_ limits: HistoryLimits, at time: Int64) -> Revision {
     var (count, bytes) = (0, 0)
     var last: Revision = 0
     for change in changes.reversed() {
@@ -27,7 +27,10 @@ struct HistorySizes {
         break
       }
     }
-    let tooOld = changes.prefix { $0.time < oldest }
+    let dayBefore = limits.dayBefore(time)
+    guard let seen = changes.last(where: { $0.time <= dayBefore }) else { return last }
+    let oldest = limits.oldest(at: time, last: seen.time)
+    let tooOld = changes.prefix { $0.time < oldest || $0.time > time }.filter { $0.time < oldest }
     return max(last, tooOld.last?.revision ?? 0)
   }
 

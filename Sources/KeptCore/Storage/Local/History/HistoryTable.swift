@@ -28,8 +28,12 @@ struct HistoryTable {
 
   /// Whether the oldest changes are older than the limits allow.
   func isOlder(_ limits: HistoryLimits, at time: Int64) throws(StoreError) -> Bool {
-    try connection.integer("SELECT ifnull((SELECT time FROM history WHERE id > 0 ORDER BY id LIMIT 1), 1 << 62)")
-      < limits.oldest(at: time)
+    let first = try connection.integer(
+      "SELECT ifnull((SELECT time FROM history WHERE id > 0 ORDER BY id LIMIT 1), 1 << 62)")
+    guard first < limits.oldest(at: time) else { return false }
+    let last = try connection.statement("SELECT time FROM history WHERE id > 0 AND time <= ?1 ORDER BY id DESC LIMIT 1")
+    try last.bind(1, limits.dayBefore(time))
+    return try last.first { first < limits.oldest(at: time, last: last.integer(0)) } ?? false
   }
 
   /// Forgets the values of keys, which are secret.
@@ -43,7 +47,7 @@ struct HistoryTable {
   /// Of a commit with other changes it must stay known that such a key was one of them, and of a key that it had more.
   func prune(to limits: HistoryLimits, at time: Int64) throws(StoreError) {
     let kept = try sizes()
-    let cut = kept.lastBeyond(limits, olderThan: limits.oldest(at: time))
+    let cut = kept.lastBeyond(limits, at: time)
     var newer: [UInt64: Int] = [:]
     try edit { change, key in
       if change.revision <= cut { return .drop }
