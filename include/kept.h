@@ -610,6 +610,19 @@ KEPT_API void kept_rollback(kept_store *transaction);
  *  In Swift: `Store.snapshot(prefix:)`; in Python: `settings.snapshot(prefix)`. */
 KEPT_API kept_status kept_snapshot(kept_store *store, const char *prefix, kept_store **snapshot, kept_error *error);
 
+/** Takes a snapshot of the values that were stored at a revision, as far as the history has them. Declarations, layers
+ *  and registered defaults are the current ones.
+ *  @param prefix    only keys that begin with this text; "" for every key
+ *  @param revision  one that the history has: see "completeAfter" and "missing" of kept_history_json()
+ *  @param[out] snapshot  receives the snapshot; end it with kept_snapshot_end(). Reading a key whose value the history
+ *                        has not kept is KEPT_UNSUPPORTED. The revision of a value that is older than the history is
+ *                        "completeAfter"
+ *  @return KEPT_OK; KEPT_ABSENT if the history does not have the revision; or KEPT_UNSUPPORTED for `memory:` and `dir:`
+ *          stores, a transaction and a snapshot.
+ *  In Swift: `Store.snapshot(prefix:at:)`; in Python: `settings.snapshot(prefix, at=revision)`. */
+KEPT_API kept_status kept_snapshot_at(kept_store *store, const char *prefix, uint64_t revision, kept_store **snapshot,
+                                      kept_error *error);
+
 /** Ends a snapshot and frees its copy. NULL and an ended snapshot are allowed; later use returns KEPT_CLOSED. */
 KEPT_API void kept_snapshot_end(kept_store *snapshot);
 

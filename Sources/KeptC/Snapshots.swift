@@ -14,6 +14,17 @@ public func kept_snapshot(
   }
 }
 
+@_cdecl("kept_snapshot_at") @implementation
+public func kept_snapshot_at(
+  _ store: OpaquePointer?, _ prefix: UnsafePointer<CChar>?, _ revision: UInt64,
+  _ snapshot: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let (store, out) = (try store.store(), try snapshot.required("snapshot"))
+    out.pointee = try Handles.handle(of: store.snapshot(prefix: prefix.text("prefix"), at: revision))
+  }
+}
+
 @_cdecl("kept_snapshot_end") @implementation
 public func kept_snapshot_end(_ snapshot: OpaquePointer?) {
   uncancelled {

@@ -57,3 +57,6 @@ protocol HistoricalStorage: Storage {
   /// Sets the limits of the history, for all programs.
   func set(_ limits: HistoryLimits) throws(StoreError)
 }
+  /// Returns the same, and the entries that the last of these changes have led to.
+  func historyAndEntries(in scope: Scope) throws(StoreError) -> (History, StoredEntries)
+

@@ -18,8 +18,9 @@
   X(kept_declare_file) X(kept_undeclare) X(kept_declaration_json) X(kept_declarations_json) X(kept_explain_json) \
   X(kept_layer_of) X(kept_register_json) X(kept_key_prepare) X(kept_key_get_bool) X(kept_key_get_int64) \
   X(kept_key_get_double) X(kept_key_get_string) X(kept_contains) X(kept_remove) X(kept_revision_of) X(kept_list) \
-  X(kept_list_json) X(kept_begin) X(kept_commit) X(kept_snapshot) X(kept_store_revision) X(kept_reset) \
-  X(kept_remove_all) X(kept_export_json) X(kept_export_file) X(kept_import) X(kept_import_file) X(kept_backup) \
+  X(kept_list_json) X(kept_begin) X(kept_commit) X(kept_snapshot) X(kept_snapshot_at) \
+  X(kept_store_revision) X(kept_reset) X(kept_remove_all) \
+  X(kept_export_json) X(kept_export_file) X(kept_import) X(kept_import_file) X(kept_backup) \
   X(kept_history_json) X(kept_undo) X(kept_set_history_limits) X(kept_history_limits_json) \
   X(kept_restore) X(kept_verify_json) X(kept_schema_version) X(kept_migrate) X(kept_rename) X(kept_observe) \
   X(kept_store_fd) \

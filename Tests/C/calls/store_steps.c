@@ -139,6 +139,9 @@ static void snapshot(script *script) {
   kept_store *store = next_handle(script), *made = NULL;
   bool has_place = !rarely(script, 32);
   if (TRY(error, kept_snapshot, store, next_prefix(script), has_place ? &made : NULL) >= 0) keep_store(script, made);
+  store = next_handle(script), made = NULL;
+  uint64_t revision = next_word(script) % 64;
+  if (TRY(error, kept_snapshot_at, store, next_prefix(script), revision, &made) >= 0) keep_store(script, made);
 }
 
 static void end_snapshot(script *script) { NOTE(kept_snapshot_end), kept_snapshot_end(next_ending(script)); }

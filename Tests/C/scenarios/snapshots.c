@@ -1,10 +1,23 @@
 /* Steps about snapshots and the history. */
 #include "run.h"
 
+static uint64_t take_revision(json_object *step, const char *field) {
+  json_object *value = take(step, field);
+  uint64_t revision = json_object_get_uint64(value);
+  json_object_put(value);
+  return revision;
+}
+
 void step_snapshot(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
   json_object *prefix = has(step, "prefix") ? take_text(run, step, "prefix") : json_object_new_string("");
   struct thing *taken = place_for(run, take_word(step, "as", "snapshot"));
-  outcome->status = kept_snapshot(on->store, json_object_get_string(prefix), &taken->store, &outcome->error);
+  const char *text = json_object_get_string(prefix);
+  if (has(step, "at")) {
+    uint64_t revision = take_revision(step, "at");
+    outcome->status = kept_snapshot_at(on->store, text, revision, &taken->store, &outcome->error);
+  } else {
+    outcome->status = kept_snapshot(on->store, text, &taken->store, &outcome->error);
+  }
   json_object_put(prefix);
 }
 

@@ -166,7 +166,7 @@ def snapshot(scenario_runner: Any, store: kept.Store, step: Step, _: Any) -> Non
     name, prefix = step.pop("as", "snapshot"), word(step.pop("prefix", ""))
     if not isinstance(store, kept.Store):
         raise kept.UnsupportedError("mypy refuses it, and a transaction has no such method")
-    scenario_runner.things[name] = store.snapshot(prefix)
+    scenario_runner.things[name] = store.snapshot(prefix, at=step.pop("at", None))
 
 
 def reset(_: Any, settings: kept.Settings, step: Step, __: Any) -> None:

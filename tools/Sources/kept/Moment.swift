@@ -29,20 +29,20 @@ enum Moment {
         + "@2026-11-24T10:00:00Z")
   }
 
-  /// The revision that the store had; throws if the history does not reach back to it.
+  /// The revision that the store had; for a time, the last one before that the history has.
+  ///
+  /// Throws if a time is before the history.
   func revision(in history: History) throws(StoreError) -> Revision {
-    let revision: Revision
     switch self {
-    case .revision(let given): revision = given
+    case .revision(let revision): return revision
     case .time(let time):
       let before = history.changes.first { $0.time <= time }
-      revision = before?.revision ?? (history.completeAfter == 0 ? 0 : history.completeAfter - 1)
+      guard let revision = before?.revision ?? (history.completeAfter == 0 ? 0 : nil) else {
+        throw StoreError(
+          .absent, "the history of the store begins later, after revision \(history.completeAfter); see kept log")
+      }
+      return history.missing.first { $0.contains(revision) }.map { $0.lowerBound - 1 } ?? revision
     }
-    guard revision >= history.completeAfter else {
-      throw StoreError(
-        .absent, "the history of the store begins after revision \(history.completeAfter); see kept log")
-    }
-    return revision
   }
 }
 
@@ -52,27 +52,15 @@ extension Contents {
   /// - Parameter orFirst: whether a time before the history stands for its beginning, with a warning.
   static func of(_ location: String, at moment: Moment, orFirst: Bool = false) throws -> Contents {
     let settings = try StoreAccess.open(location)
-    let snapshot = try settings.snapshot()
     let history = try settings.history()
     let revision: Revision
     do { revision = try moment.revision(in: history) } catch {
-      guard orFirst, case .time = moment else { throw error }
+      guard orFirst else { throw error }
       Failure.print(
         "the history of the store begins later, after revision \(history.completeAfter), and is shown from there")
       revision = history.completeAfter
     }
-    guard revision <= snapshot.revision else {
-      throw StoreError(.absent, "the store is at revision \(snapshot.revision), and \(revision) is later")
-    }
-    var contents = try Contents(snapshot)
-    for change in history.changes where change.revision <= snapshot.revision && change.revision > revision {
-      switch change.old {
-      case .value(let value): contents.put(value, change.key)
-      case .absent: contents.put(nil, change.key)
-      case .secret, .notKept: contents.forget(change.key)
-      }
-    }
-    return contents
+    return try Contents(settings.snapshot(at: revision))
   }
 }
 

@@ -11,7 +11,10 @@ extension ScenarioRunner {
       let on = try fields.string("on", otherwise: "store")
       let name = try fields.string("as", otherwise: "snapshot")
       let prefix = try fields.takeIfThere("prefix")?.string() ?? ""
-      things[name] = .snapshot(try theStore(on).snapshot(prefix: prefix))
+      let revision = try fields.takeIfThere("at")?.unsigned()
+      let store = try theStore(on)
+      let snapshot = try revision.map { try store.snapshot(prefix: prefix, at: $0) } ?? store.snapshot(prefix: prefix)
+      things[name] = .snapshot(snapshot)
     case "snapshot_end":
       let name = try fields.string("on", otherwise: "snapshot")
       // In Swift it ends with its last reference.
@@ -20,15 +23,15 @@ extension ScenarioRunner {
       let on = try fields.string("on", otherwise: "store")
       if case .snapshot(let snapshot)? = things[on] { return .number(snapshot.revision) }
       return .number(try theStore(on).currentRevision())
-    case "reset":
-      let (settings, key) = (try settings(fields.string("on", otherwise: "store")), try fields.string("key"))
-      if let layer = try settings.reset(key) { warning = StoreError(.shadowed, "the \(layer) layer hides it") }
     case "history_json":
       let store = try theStore(fields.string("on", otherwise: "store"))
       let history =
         try fields.takeIfThere("prefix").map { try store.history(prefix: $0.string()) }
         ?? store.history(of: fields.string("key"))
       return try JSONDecoder().decode(ScenarioValue.self, from: Data(history.json.utf8))
+    case "reset":
+      let (settings, key) = (try settings(fields.string("on", otherwise: "store")), try fields.string("key"))
+      if let layer = try settings.reset(key) { warning = StoreError(.shadowed, "the \(layer) layer hides it") }
     case "remove_all":
       let (settings, prefix) = (try settings(fields.string("on", otherwise: "store")), try fields.string("prefix"))
       return .number(UInt64(try settings.removeAll(prefix: prefix)))

@@ -7,7 +7,7 @@ from ctypes import POINTER, byref
 from types import TracebackType
 from typing import NoReturn, Self
 
-from ._c.snapshots import kept_snapshot, kept_snapshot_end
+from ._c.snapshots import kept_snapshot, kept_snapshot_at, kept_snapshot_end
 from ._c.status import kept_error
 from ._c.store import StorePointer, kept_store
 from ._key import A_PREFIX, encoded_text
@@ -21,14 +21,19 @@ class Snapshot(SettingsReading):
     its store was closed. Ended by `close`, the end of a `with` block, or when it is dropped; later calls are a
     `ClosedError`.
     Keys outside its prefix are an `InvalidError`. A value that could not be read is a `CorruptError` when its key is
-    read, and never counts as absent. In C: `kept_snapshot`. In Swift: `Snapshot`.
+    read, and never counts as absent; one that the history has not kept is an `UnsupportedError`. In C:
+    `kept_snapshot`, `kept_snapshot_at`. In Swift: `Snapshot`.
     """
 
-    def __init__(self, store: StorePointer, prefix: str) -> None:
+    def __init__(self, store: StorePointer, prefix: str, at: int | None = None) -> None:
         """Takes a snapshot of an open store. Programs call `Store.snapshot`."""
         self._handle = POINTER(kept_store)()
         self._prefix = prefix
-        kept_snapshot(store, encoded_text(prefix, A_PREFIX), byref(self._handle), kept_error())
+        text = encoded_text(prefix, A_PREFIX)
+        if at is None:
+            kept_snapshot(store, text, byref(self._handle), kept_error())
+        else:
+            kept_snapshot_at(store, text, at, byref(self._handle), kept_error())
         self._end = weakref.finalize(self, kept_snapshot_end, self._handle)
         self._end.atexit = False
 

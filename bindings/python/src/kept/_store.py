@@ -198,13 +198,17 @@ class Store(Settings, Transferring, BackingUp, Undoing):
         kept_register_json(self._handle, json, kept_error())
         self._find_layers()
 
-    def snapshot(self, prefix: str = "") -> Snapshot:
+    def snapshot(self, prefix: str = "", *, at: int | None = None) -> Snapshot:
         """Takes a snapshot: `with settings.snapshot() as s:` reads one revision of all keys that begin with `prefix`,
-        layers and defaults included. Other processes may write meanwhile. In C: `kept_snapshot`. In Swift:
-        `Store.snapshot(prefix:)`."""
+        layers and defaults included. Other processes may write meanwhile.
+
+        With `at`, it has the values that were stored at that revision, as far as the history has them, with the
+        current declarations and layers. `AbsentError` if the history does not have the revision, see
+        `History.missing`. In C: `kept_snapshot`, `kept_snapshot_at`. In Swift: `Store.snapshot(prefix:)`,
+        `Store.snapshot(prefix:at:)`."""
         from ._snapshot import Snapshot
 
-        return Snapshot(self._handle, prefix)
+        return Snapshot(self._handle, prefix, at)
 
     # --- writing with conditions
 

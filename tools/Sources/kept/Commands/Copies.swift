@@ -184,7 +184,13 @@ struct Contents {
 
   init(_ snapshot: Snapshot) throws(StoreError) {
     var values: [KeyName: Entry] = [:]
-    for key in try snapshot.storedKeys(prefix: "") { values[key] = try snapshot.entry(for: key) }
+    for key in try snapshot.storedKeys(prefix: "") {
+      do throws(StoreError) { values[key] = try snapshot.entry(for: key) } catch {
+        // The history has not kept it.
+        guard error.code == .unsupported else { throw error }
+        unknown.insert(key)
+      }
+    }
     self.values = values
     let declared = try snapshot.declarations().declarations
     declarations = Dictionary(declared.map { ($0.key, $0.declaration.shownJSON()) }) { first, _ in first }
@@ -192,14 +198,6 @@ struct Contents {
 
   /// The value of a key.
   subscript(key: KeyName) -> Value? { values[key]?.value }
-
-  mutating func put(_ value: Value?, _ key: KeyName) {
-    unknown.remove(key)
-    values[key] = value.map { Entry(value: $0, revision: 0, declaration: values[key]?.declaration) }
-  }
-
-  /// Notes that the value of a key is not known.
-  mutating func forget(_ key: KeyName) { unknown.insert(key) }
 
   /// Prints what changes on the way from other contents to these, in values and declarations.
   func printDifferences(since old: Contents, _ changing: ChangeOptions) {

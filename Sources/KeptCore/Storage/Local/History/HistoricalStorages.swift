@@ -5,6 +5,10 @@ extension LocalStorage: HistoricalStorage {
     try settled { reader throws(StoreError) in try reader.history(in: scope) }
   }
 
+  func historyAndEntries(in scope: Scope) throws(StoreError) -> (History, StoredEntries) {
+    try settled { reader throws(StoreError) in try reader.historyAndEntries(in: scope) }
+  }
+
   func historyLimits() throws(StoreError) -> HistoryLimits {
     try loader.scan { reader throws(StoreError) in try reader.reader.historyLimits() }
   }
@@ -28,6 +32,12 @@ extension ReadOnlyStorage: HistoricalStorage {
   func history(in scope: Scope) throws(StoreError) -> History {
     try read { reader throws(StoreError) in
       try reader.reader.atOneMoment { () throws(StoreError) in try reader.reader.history(in: scope) }
+    }
+  }
+
+  func historyAndEntries(in scope: Scope) throws(StoreError) -> (History, StoredEntries) {
+    try read { reader throws(StoreError) in
+      try reader.reader.atOneMoment { () throws(StoreError) in try reader.reader.historyAndEntries(in: scope) }
     }
   }
 

@@ -39,6 +39,11 @@ extension LocalReader {
     return history
   }
 
+  /// Returns the same, and the entries that were settled together with the last of these changes.
+  func historyAndEntries(in scope: Scope) throws(StoreError) -> (History, StoredEntries) {
+    (try history(in: scope), try entries(in: [scope], at: SettledPlace.read(connection).revision))
+  }
+
   /// The limits of the history that were set, as stored.
   func historyLimits() throws(StoreError) -> HistoryLimits {
     let row = try connection.statement(ifThere: "SELECT changes FROM history WHERE id = 0")

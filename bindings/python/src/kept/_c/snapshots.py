@@ -16,6 +16,15 @@ kept_snapshot = prototype(
     check,
 )
 
+# kept_status kept_snapshot_at(kept_store *store, const char *prefix, uint64_t revision, kept_store **snapshot,
+#                              kept_error *error);
+kept_snapshot_at = prototype(
+    "kept_snapshot_at",
+    kept_status,
+    [POINTER(kept_store), c_char_p, c_uint64, POINTER(POINTER(kept_store)), POINTER(kept_error)],
+    check,
+)
+
 # void kept_snapshot_end(kept_store *snapshot);
 kept_snapshot_end = prototype("kept_snapshot_end", None, [POINTER(kept_store)])
 
