@@ -12,7 +12,7 @@ final class SQLiteConnection {
   private var statements: [(name: UInt, statement: SQLiteStatement)] = []
   /// What the function `replaced` has noted; nil until it is there.
   var pastChanges: PastChanges?
-  private var patience: Int
+  private(set) var patience: Int
   private var limitsWork = false
   // Until this connection is closed, its database's files must not be read outside SQLite.
   private let use: Int?

@@ -39,7 +39,9 @@ final class SecretEraser: Sendable {
 
   /// Erases what is due, on the writer's connection, which must be idle; returns false if others block it.
   func perform(on connection: SQLiteConnection) -> Bool {
+    let usual = connection.patience
     connection.setPatience(milliseconds: Self.patienceMilliseconds)
+    defer { connection.setPatience(milliseconds: usual) }
     do throws(StoreError) {
       if stage.load(ordering: .acquiring) == Stage.database {
         // The new copy is built in memory: a temporary file would be one more copy.
