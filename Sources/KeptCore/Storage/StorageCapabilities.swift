@@ -22,6 +22,16 @@ protocol IndexedStorage: Storage {
   func remove(_ view: IndexView)
 }
 
+/// A storage that can keep other writers out while a batch is made.
+protocol ExclusiveStorage: Storage {
+  /// Commits what `make` returns, which nobody can have overtaken.
+  ///
+  /// `make` may read the storage; it must not call a program, and must not write.
+  func commit(
+    waiting milliseconds: Int, making make: () throws(StoreError) -> Batch
+  ) throws(StoreError) -> Commit
+}
+
 /// A storage that can copy its database, which is faster than entry by entry.
 protocol CopyableStorage: Storage {
   /// Copies one consistent state of the database into an existing empty file.
@@ -51,12 +61,12 @@ protocol HistoricalStorage: Storage {
   /// Returns the past changes in a scope, with those of every commit from before the call.
   func history(in scope: Scope) throws(StoreError) -> History
 
+  /// Returns the same, and the entries that the last of these changes have led to.
+  func historyAndEntries(in scope: Scope) throws(StoreError) -> (History, StoredEntries)
+
   /// The limits of the history.
   func historyLimits() throws(StoreError) -> HistoryLimits
 
   /// Sets the limits of the history, for all programs.
   func set(_ limits: HistoryLimits) throws(StoreError)
 }
-  /// Returns the same, and the entries that the last of these changes have led to.
-  func historyAndEntries(in scope: Scope) throws(StoreError) -> (History, StoredEntries)
-

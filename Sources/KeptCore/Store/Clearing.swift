@@ -50,11 +50,31 @@ extension SettingsAccess {
           "this storage changes one key at a time, and \(count) keys begin with \"\(prefix)\"; nothing was removed,"
             + " remove each by its name")
       }
-      guard error.code == .conflict, !(self is Transaction) else { throw error }
+      guard error.code == .conflict, let store = self as? Store else { throw error }
+      if let count = try store.removeAllAlone(prefix: ExactString(prefix)) { return count }
       throw StoreError(
         .busy, "other processes kept writing keys with the prefix \"\(prefix)\"; nothing was removed, try again later")
     }
     return count ?? 0
+  }
+}
+
+extension Store {
+  /// Removes the stored values of all keys with a prefix while nobody else can write; nil, with nothing done, if the
+  /// storage cannot do that.
+  fileprivate func removeAllAlone(prefix: ExactString) throws(StoreError) -> Int? {
+    var count = 0
+    let commit = try shared.commit(waiting: options.patience) { () throws(StoreError) in
+      let keys = try storage().keys(prefix: prefix)
+      count = keys.count
+      var batch = newBatch()
+      for key in keys {
+        try layerStack.checkUnlocked(key)
+        batch.edit(key, .remove)
+      }
+      return batch
+    }
+    return commit == nil ? nil : count
   }
 }
 

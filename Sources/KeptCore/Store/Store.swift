@@ -275,6 +275,37 @@ extension Store {
     return commit
   }
 
+  /// Commits a batch that is made from what is stored: again if others have changed that since, and from the third time
+  /// on while nobody else can write, if the storage can do that.
+  ///
+  /// - Parameters:
+  ///   - what: what was not done, for the error `busy`.
+  ///   - make: must not call the program.
+  func commit(
+    _ what: String, making make: () throws(StoreError) -> Batch
+  ) throws(StoreError) -> Commit {
+    let deadline = MonotonicTime.milliseconds + Int64(options.patience)
+    var attempt = 0
+    while true {
+      try checkOpen()
+      try checkMayWrite()
+      if attempt >= 2, let commit = try shared.commit(waiting: options.patience, making: make) {
+        hasWritten.store(true, ordering: .releasing)
+        reportDeprecated(in: commit)
+        return commit
+      }
+      do throws(StoreError) { return try commit(make()) } catch {
+        guard error.code == .conflict else { throw error }
+        guard attempt < 2 || MonotonicTime.milliseconds < deadline else {
+          throw StoreError(
+            .busy, "others kept writing until the time-out; \(what), try again when they are done")
+        }
+        MonotonicTime.backOff(attempt: attempt)
+        attempt += 1
+      }
+    }
+  }
+
   /// Makes this handle read-only: the store has a schema version that the program does not know.
   func refuseWrites(tooLate version: UInt32) { laterVersion.store(version, ordering: .releasing) }
 

@@ -21,32 +21,27 @@ extension Store {
       throw StoreError(.unsupported, "this storage cannot change many keys at once; import into a store in a folder")
     }
     let incoming = try read()
-    let deadline = MonotonicTime.milliseconds + Int64(options.patience)
     let reporter = ProgressReporter(rules.progress, total: incoming.size)
-    var attempt = 0
-    while true {
-      let plan = try plan(incoming, rules)
-      if attempt == 0 { try reporter.finish() }
-      if rules.isDryRun { return plan.report }
+    layerStack.watchAgain()
+    let first = try plan(incoming, rules)
+    try reporter.finish()
+    if rules.isDryRun { return first.report }
+    if let refusal = first.refusal { throw refusal }
+    if first.batch.isEmpty { return first.report }
+    var made: ImportPlan?
+    let commit = try commit("nothing was imported") { () throws(StoreError) in
+      let plan = if made == nil { first } else { try self.plan(incoming, rules) }
+      made = plan
       if let refusal = plan.refusal { throw refusal }
-      do throws(StoreError) {
-        if !plan.batch.isEmpty { plan.committed(try commit(plan.batch).revision) }
-        return plan.report
-      } catch {
-        guard error.code == .conflict else { throw error }
-        guard MonotonicTime.milliseconds < deadline else {
-          throw StoreError(
-            .busy, "others kept writing until the time-out; nothing was imported, try again when they are done")
-        }
-        MonotonicTime.backOff(attempt: attempt)
-        attempt += 1
-      }
+      return plan.batch
     }
+    let plan = made ?? first
+    plan.committed(commit.revision)
+    return plan.report
   }
 
   /// Compares the text with the stored data.
   private func plan(_ incoming: Incoming, _ rules: ImportRules) throws(StoreError) -> ImportPlan {
-    layerStack.watchAgain()
     let stored = try storage().entries(in: [.prefix(incoming.scope)])
     for entry in stored.entries { try entry.entry.declaration?.makeKnown() }
     for entry in stored.unreadable { try entry.declaration?.makeKnown() }

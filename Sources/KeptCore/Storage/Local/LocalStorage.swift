@@ -112,6 +112,24 @@ public final class LocalStorage: Storage {
     return commit
   }
 
+  /// Commits a batch that is made while nobody else can write.
+  ///
+  /// `make` may read the storage.
+  func commit(
+    waiting milliseconds: Int, making make: () throws(StoreError) -> Batch
+  ) throws(StoreError) -> Commit {
+    _ = try journal.end()
+    var isDurable = false
+    let commit = try commitPath.writer.commit(waiting: milliseconds) { () throws(StoreError) in
+      let batch = try make()
+      isDurable = batch.durability == .durable
+      return batch
+    }
+    if !commit.changes.isEmpty { noteCommit() }
+    if isDurable { try sync() }
+    return commit
+  }
+
   /// Commits what need not be durable and no handle observes; nil, with nothing done, if that needs a group.
   func quietly(_ body: (JournalWriter) -> Revision?) -> Revision? {
     guard let revision = commitPath.writer.quietly(body) else { return nil }
@@ -200,6 +218,8 @@ extension LocalStorage: IndexedStorage {
 
   func remove(_ view: IndexView) { loader.remove(view) }
 }
+
+extension LocalStorage: ExclusiveStorage {}
 
 extension LocalStorage: FolderStorage {
   var folder: StoreFolder { database.folder }

@@ -24,19 +24,32 @@ final class GroupWriter: Sendable {
   /// Commits a group.
   func commit(_ group: [Batch], waiting milliseconds: Int) -> [Result<Commit, StoreError>] {
     let results = writer.updateQuietly { state -> [Result<Commit, StoreError>] in
-      guard !state.isClosed else {
-        return group.map { _ in .failure(StoreError(.closed, "the store was closed; open it again")) }
-      }
-      let now =
-        state.writer
-        ?? JournalWriter(
-          journal, loader, settler, eraser: eraser, commitObserver: commitObserver.read(\.self))
-      state.writer = now
-      return now.commit(group, until: MonotonicTime.milliseconds + Int64(milliseconds))
+      do throws(StoreError) {
+        return try writer(&state).commit(group, until: MonotonicTime.milliseconds + Int64(milliseconds))
+      } catch { return group.map { _ in .failure(error) } }
     }
     // If it does not succeed, the maintenance thread tries again.
     if mustErase { _ = erase() }
     return results
+  }
+
+  /// Commits a batch that is made while nobody else can write.
+  func commit(
+    waiting milliseconds: Int, making make: () throws(StoreError) -> Batch
+  ) throws(StoreError) -> Commit {
+    defer { if mustErase { _ = erase() } }
+    return try writer.updateQuietly { state throws(StoreError) in
+      try writer(&state).commit(until: MonotonicTime.milliseconds + Int64(milliseconds), making: make)
+    }
+  }
+
+  private func writer(_ state: inout State) throws(StoreError) -> JournalWriter {
+    guard !state.isClosed else { throw StoreError(.closed, "the store was closed; open it again") }
+    let now =
+      state.writer
+      ?? JournalWriter(journal, loader, settler, eraser: eraser, commitObserver: commitObserver.read(\.self))
+    state.writer = now
+    return now
   }
 
   /// Settles, and lets an idle machine sleep: nothing is left to be done for any process.

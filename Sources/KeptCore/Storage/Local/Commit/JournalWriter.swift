@@ -16,6 +16,8 @@ final class JournalWriter {
   /// Whether a value had to be staged because its key is secret.
   private(set) var mayBeSecret = false
   private(set) var frames: FrameGroup?
+  /// Whether the write lock is held while a batch is made.
+  private var isLocked = false
 
   init(
     _ journal: Journal, _ loader: IndexLoader, _ settler: Settler, eraser: SecretEraser,
@@ -41,6 +43,17 @@ final class JournalWriter {
       guard group.count > 1, error.code != .busy else { return group.map { _ in .failure(error) } }
       // The cause is one of the batches, or the disk: each batch is retried alone to find its own failure.
       return group.map { commit([$0], until: deadline)[0] }
+    }
+  }
+
+  /// Commits a batch that is made while nobody else can write.
+  func commit(
+    until deadline: Int64, making make: () throws(StoreError) -> Batch
+  ) throws(StoreError) -> Commit {
+    try locked(until: deadline) { () throws(StoreError) in
+      isLocked = true
+      defer { isLocked = false }
+      return try commitTogether([make()], until: deadline)[0].get()
     }
   }
 
@@ -107,6 +120,7 @@ final class JournalWriter {
   private func locked<Result>(
     until deadline: Int64, _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
+    if isLocked { return try body() }
     try journal.lockForWriting(until: deadline)
     defer { journal.unlockForWriting() }
     if journal.isRingMissing { try settler.beginRing(for: 0) }
