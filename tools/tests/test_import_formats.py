@@ -215,6 +215,22 @@ def test_objects_that_are_split_are_reported_and_declared_ones_stay_whole(declar
         assert places == {"audio", "none"} if name != "a.toml" else {"audio"}
 
 
+def test_a_value_that_cannot_be_read_does_not_split_another_one(declared: Kept, tmp_path: Path) -> None:
+    for wrong in ("1e999", "18446744073709551616", "[" * 65 + "]" * 65):
+        text = f'{{"window": {{"w": 18446744073709551615}}, "x": {{"y": -0, "z": {wrong}}}, "token": {{"a": 1}}}}'
+        (tmp_path / "a.json").write_text(text)
+        report = json.loads(declared("import", "player", "a.json", "--json", "--dry-run").out)
+        assert {change["key"]: change["new"] for change in report["changed"]} == {"window": {"w": BIG}, "x.y": -0.0}
+        assert [note["place"] for note in report["notCarried"]] == ["x", "x.z"]
+        assert [refusal["key"] for refusal in report["refused"]] == ["token"]
+
+
+def test_wrong_nested_json_is_shown_where_it_is_wrong(refused: Callable[..., str]) -> None:
+    for text in ('{"a": {"b": 1},\n "c": {"d": 1 x}}', '{"a": {"b": 1},\n "c": x}', '{"a": {"b": 1},\n "c": 1} x'):
+        sentence = refused("a.json", text)
+        assert "line 2" in sentence or ' "c": ' in sentence, sentence
+
+
 def test_a_wrong_value_of_json_is_reported_and_the_others_are_imported(imported: Import) -> None:
     deep = "[" * 65 + "]" * 65
     text = f'{{"a": 1, "b": 18446744073709551616, "c": {deep}, "d": 1e999, "e": null, "f": 18446744073709551615}}'

@@ -85,12 +85,3 @@ extension FoundSettings {
     }
   }
 }
-
-extension Value: Foreign {
-  package func members(_: inout Losses) -> [(name: String, value: Value)]? {
-    guard case .dictionary(let members) = self else { return nil }
-    return members.map { ($0.key.text, $0.value) }
-  }
-
-  package func value(_: inout Losses, depth _: Int) -> Value { self }
-}

@@ -11,7 +11,8 @@ extension Format {
     let start = text.bytes.drop(while: \.isSpace)
     let named = named(path)
     switch start.first.map(Unicode.Scalar.init) {
-    case "<": return .propertyList
+    // YAML may begin with a merge key.
+    case "<" where named != .yaml: return .propertyList
     case "{" where named != .yaml && named != .toml:
       if let format = json(text) { return format }
       if named == .propertyList || isOldStyle(start) {
@@ -55,7 +56,7 @@ extension Format {
   private static func json(_ text: PlainText) -> Format? {
     guard let shape = JSONShape(text) else { return nil }
     if ["kept", "values"].allSatisfy({ shape.names.contains(ExactString($0)) }) { return .kept }
-    return shape.objects.isEmpty ? .json : .nestedJSON
+    return shape.isNested ? .nestedJSON : .json
   }
 
   /// Whether what follows a brace is a name with an equals sign, or with a semicolon.

@@ -28,7 +28,6 @@ public struct Reading: Sendable {
       switch format {
       case .env: try EnvironmentFile.read(PlainText(bytes), prefix: environmentPrefix)
       case .ini: try INIFile.read(PlainText(bytes))
-      case .nestedJSON: try nestedJSON(PlainText(bytes))
       default: throw StoreError(.unsupported, "\(format.description) is not read here")
       }
     }
@@ -43,21 +42,5 @@ public struct Reading: Sendable {
     } catch {
       throw StoreError(.invalid, "the file is damaged")
     }
-  }
-
-  /// The notes about the objects of a nested JSON text that the library splits.
-  public func splits(of json: [UInt8]) -> [FoundSettings.Note] {
-    let objects = JSONShape(PlainText(checked: json))?.objects ?? []
-    return objects.map { FoundSettings.Note(place: FoundSettings.shortened($0), reason: FoundSettings.isSplit) }
-  }
-
-  private func nestedJSON(_ text: PlainText) throws -> FoundSettings {
-    var found = FoundSettings(size: text.bytes.count)
-    var losses = Losses()
-    guard let members = try Value(json: text.string).members(&losses) else {
-      throw StoreError(.invalid, offset: 0, "the JSON must be an object, whose members are keys")
-    }
-    try found.add(members, splitting: whole)
-    return found
   }
 }

@@ -11,6 +11,8 @@ struct ImportSource {
 
   private enum Content {
     case text([UInt8], ImportFormat)
+    /// Nested JSON, and the same as flat JSON.
+    case flattened([UInt8], of: [UInt8])
     case settings([FoundSettings.Setting])
   }
 
@@ -21,14 +23,14 @@ struct ImportSource {
     shown = text?.string
     switch reading.format {
     case .kept, .json, .nestedJSON:
-      let json = text.map(JSONComments.removed)?.bytes ?? bytes
-      // One that is too large for a value, or wrong, is the library's.
-      if reading.format == .nestedJSON, let found = try? reading.settings(of: json) {
-        (content, notes) = (.settings(found.settings), found.notes.map(NotCarried.init))
+      let json = JSONComments.removed(from: text ?? PlainText(checked: bytes))
+      if reading.format != .nestedJSON {
+        content = .text(json.bytes, reading.format == .kept ? .kept : .json)
+      } else if let flat = try FlatJSON(json, whole: reading.whole) {
+        (content, notes) = (.flattened(flat.json, of: json.bytes), flat.notes.map(NotCarried.init))
       } else {
-        let formats: [Format: ImportFormat] = [.kept: .kept, .nestedJSON: .nestedJSON]
-        content = .text(json, formats[reading.format] ?? .json)
-        if reading.format == .nestedJSON { notes = reading.splits(of: json).map(NotCarried.init) }
+        // The library says what is wrong with it.
+        content = .text(json.bytes, .nestedJSON)
       }
     case .dconf:
       let dump = try Self.dump(text?.bytes ?? bytes)
@@ -73,6 +75,16 @@ struct ImportSource {
     case .text(let text, let format):
       options.format = format
       report = try settings.import(text, options)
+    case .flattened(let flat, let nested):
+      do throws(StoreError) {
+        options.format = .json
+        report = try settings.import(flat, options)
+      } catch  where error.offset != nil && error.key == nil {
+        // The offset is in a text that nobody has written.
+        (options.format, options.isDryRun) = (.nestedJSON, true)
+        _ = try settings.import(nested, options)
+        throw StoreError(error.code, error.message)
+      }
     case .settings(let found):
       options.format = .json
       report = try settings.import(try Self.json(found, for: settings, options.prefix), options)

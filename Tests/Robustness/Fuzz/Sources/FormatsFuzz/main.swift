@@ -16,10 +16,12 @@ func check(_ holds: Bool, _ property: StaticString) {
 
 /// The formats that a reader of the command reads.
 let formats: [Format] = [.propertyList, .toml, .yaml, .env, .ini, .nestedJSON]
+let whole: Set = [ExactString("whole"), ExactString("a.b")]
 
 func readAnything(_ bytes: [UInt8], as format: Format) {
   _ = try? Format.found(in: bytes, named: "-")
-  let reading = Reading(format, whole: [ExactString("whole"), ExactString("a.b")])
+  if format == .nestedJSON { return flattenAnything(bytes) }
+  let reading = Reading(format, whole: whole)
   do throws(StoreError) {
     let found = try reading.needsLibrary ? reading.settingsByLibrary(of: bytes) : reading.settings(of: bytes)
     let names = found.settings.map { ExactString($0.name) }
@@ -38,6 +40,17 @@ func readAnything(_ bytes: [UInt8], as format: Format) {
     check(error.code == .invalid || error.code == .tooLarge, "a refusal is invalid or too large")
     check(error.offset.map { 0...(4 * bytes.count) ~= $0 } ?? true, "a refusal has an offset in the decoded text")
     check(!error.message.isEmpty, "a refusal has a sentence")
+  }
+}
+
+/// Sound JSON with names that do not become one has sound flat JSON.
+func flattenAnything(_ bytes: [UInt8]) {
+  guard let text = try? PlainText(bytes) else { return }
+  let flat = try? FlatJSON(JSONComments.removed(from: text), whole: whole)
+  guard case .dictionary? = try? Value(json: text.string) else { return }
+  check(flat != nil, "an object is flattened")
+  do throws(StoreError) { _ = try Value(json: String(decoding: flat?.json ?? [], as: UTF8.self)) } catch {
+    check(error.message.utf8.contains(UInt8(ascii: "$")) || error.message.contains("twice"), "flat JSON is JSON")
   }
 }
 
