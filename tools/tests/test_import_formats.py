@@ -85,6 +85,7 @@ FORMATS: dict[str, tuple[str | bytes, str]] = {
     "arrays": ("[[a]]\nb = 1\n", "toml"),
     "a.yaml": ("A=1: 2\n", "yaml"),
     "a.yml": ('{"a": {"b": 1}}', "yaml"),
+    "merge.yaml": ("<<: {a: 1}\n", "yaml"),
     "document": ("---\na: 1\n", "yaml"),
     "mapping": ("# c\na: 1\nb:\n  c: 2\n", "yaml"),
     ".env": ("A=1\n", "env"),
@@ -263,7 +264,9 @@ def test_the_values_of_a_property_list(imported: Import) -> None:
 
 BAD_ELEMENTS = [
     "<integer>18446744073709551616</integer>", "<integer>-9223372036854775809</integer>", "<integer>none</integer>",
-    "<integer>0x</integer>", "<integer/>", "<integer> </integer>", "<integer>1.5</integer>", "<real/>",
+    "<real>abc</real>", "<real>1e999</real>", "<real>1e-999</real>", "<data>!!!</data>", "<data>QQ</data>",
+    "<array><key>a</key></array>", "<integer>0x</integer>", "<integer/>", "<integer> </integer>",
+    "<integer>1.5</integer>", "<real/>",
     "<date>10000-01-01T00:00:00Z</date>", "<date>9223372036854775807-01-01T00:00:00Z</date>", "<date/>",
     "<date>-0001-01-01T00:00:00Z</date>", "<date>2001-99-99T00:00:00Z</date>", "<date>2001-02-29T00:00:00Z</date>",
     "<date>yesterday</date>", "<dict><key>CF$UID</key><integer>3</integer></dict>", "<null/>", "<set><true/></set>",
@@ -292,12 +295,15 @@ def test_xml_is_read_as_programs_write_it(imported: Import) -> None:
         "</string><key>comment</key><string>a<!-- x -->b</string><key>empty</key><string/><key>lines</key><string>a\r\n"
         "b\rc&#13;\n</string><key>null</key><string>$null</string><key>colon</key><string>=:!@</string>"
         "<key>é</key><integer>1</integer><key>e\u0301</key><integer>2</integer><key >space</key ><true  />"
+        "<key>attribute</key><string a='>' b=\"'>\">x</string><key>real</key><real> 1e3\n</real><key>data</key><data>"
+        "\n\tQU\n\tI=\n</data><key>no data</key><data/>"
     )
     settings, notes = imported("a.plist", plist(members, head))
     assert notes == {} and settings == {
         "hex": 31, "plus": 5, "inf": {"$numberDouble": "-Infinity"}, "cdata": "<string>$null &amp;", "<k>": "&\rA",
         "comment": "ab", "empty": "", "lines": "a\nb\nc\r\n", "null": "$null", "colon": "=:!@", "é": 1, "e\u0301": 2,
-        "space": True,
+        "space": True, "attribute": "x", "real": 1000.0, "data": {"$binary": {"base64": "QUI=", "subType": "00"}},
+        "no data": {"$binary": {"base64": "", "subType": "00"}},
     }  # fmt: skip
 
 
@@ -401,10 +407,14 @@ def test_a_number_or_date_that_toml_cannot_hold_is_reported(imported: Import, re
         c = {d = 2021-02-30T00:00:00Z, e = 1}
         f = 9999-12-31T23:59:59-01:00
         g = 25:00:00
+        h = [
+          # 2
+          99999999999999999999,
+        ]
         z = 'end'
     """
     settings, notes = imported("a.toml", text)
-    assert settings == {"c.e": 1, "z": "end"} and set(notes) == {"a", "b", "c", "c.d", "f", "g"}
+    assert settings == {"c.e": 1, "z": "end"} and set(notes) == {"a", "b", "c", "c.d", "f", "g", "h"}
     for wrong in ("a = 1\na = 2", "a = ", "[a\nb=1", "a = 1 b = 2", "a.b = 1\na = 2", "a = 01", "= 1"):
         assert "is not TOML" in refused("a.toml", wrong)
     assert "hunter" not in refused("a.toml", 'token = "hunter2').splitlines()[0]
@@ -450,13 +460,16 @@ def test_the_values_of_yaml(imported: Import) -> None:
 
 
 def test_what_yaml_1_2_reads_otherwise_is_reported(imported: Import) -> None:
-    text = "a: yes\nb: 010\nc: 1_000\nd: 0b11\ne: 2001-12-14\nf: 12:30:45\ng: !secret x\nh: {1: a, on: b}\n? [k]\n: v\n"
+    text = (
+        "a: yes\nb: 010\nc: 1_000\nd: 0b11\ne: 2001-12-14\nf: 12:30:45\ng: !secret x\nh: {1: a, on: b}\ni: 08\n"
+        "j: 1_0.5\n? [k]\n: v\n"
+    )
     settings, notes = imported("a.yaml", text)
     assert settings == {
         "a": True, "b": 8, "c": 1000, "d": 3, "e": {"$date": "2001-12-14T00:00:00Z"}, "f": "12:30:45", "g": "x",
-        "h.1": "a", "h.on": "b",
+        "h.1": "a", "h.on": "b", "i": 8.0, "j": 10.5,
     }  # fmt: skip
-    assert set(notes) == {*"abcdefgh", "the whole file"}
+    assert set(notes) == {*"abcdefghij", "the whole file"}
 
 
 def test_a_wrong_value_of_yaml_is_reported_and_the_others_are_imported(imported: Import) -> None:
@@ -562,9 +575,9 @@ volume = 4
 
 
 def test_a_wrong_line_is_reported_and_the_others_are_imported(imported: Import, refused: Callable[..., str]) -> None:
-    settings, notes = imported("a.ini", "a=1\nword\n=2\n[b\nc=3\n[]\nd=4\n[e] x\nf=5\n[g]\nh=6\n  word\n")
-    assert settings == {"a": "1", "g.h": "6\nword"}
-    assert set(notes) == {f"line {number}" for number in (2, 3, 4, 6, 8)}
+    settings, notes = imported("a.ini", "a=1\nword\n=2\n[b\nc=3\n[]\nd=4\n[e] x\nf=5\n[g]\nh=6\n  word\ni=7\n  j=8\n")
+    assert settings == {"a": "1", "g.h": "6\nword", "g.i": "7\nj=8"}
+    assert set(notes) == {f"line {number}" for number in (2, 3, 4, 6, 8, 13)}
     settings, notes = imported("a.env", "A=1\nB C=2\nD='x'y\nE=\"x\" y\nF\nexport =1\n=2\nG='x\nH=2\n")
     assert settings == {"A": "1", "H": "2"} and set(notes) == {f"line {number}" for number in range(2, 9)}
     for name in ("a.ini", "a.env"):

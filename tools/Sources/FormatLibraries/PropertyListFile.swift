@@ -156,6 +156,8 @@ private struct PropertyListValue: Decodable, Foreign {
       } catch {
         throw Obstacle("is not a date from 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z")
       }
+    case UInt8(ascii: "~"): return .double(try ForeignText.double(content))
+    case UInt8(ascii: "#"): return try ForeignText.bytes(content)
     case UInt8(ascii: "!"): throw Obstacle(content)
     default: return .string(content)
     }

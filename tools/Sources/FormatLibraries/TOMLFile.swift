@@ -54,11 +54,10 @@ enum TOMLFile {
     while start > 0, isPart(start - 1) { start -= 1 }
     while end < bytes.count, isPart(end) { end += 1 }
     let hasDigits = bytes[start..<end].contains { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
-    // It must be a value: one that is part of a key is after no equals sign, bracket or comma.
-    guard hasDigits, let before = bytes[..<start].last(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0A }) else {
-      return nil
-    }
-    return "=[,".utf8.contains(before) ? start..<end : nil
+    // It must be a value: one that is part of a key is after no equals sign, bracket or comma. The lines of an array
+    // begin with values.
+    let before = bytes[..<start].last { $0 != 0x20 && $0 != 0x09 } ?? 0x0A
+    return hasDigits && "=[,\n".utf8.contains(before) ? start..<end : nil
   }
 
   /// The parser's sentence up to where it quotes the text, which may be a secret.

@@ -2,14 +2,16 @@
 //
 // By itself the decoder overflows the stack on deep nesting, merges keys that are equal or differ only in their Unicode
 // normalization, takes `$null` for nothing and `$nullable` for an error, computes another date from the 99th of a month
-// or one before 1582, and reads no encoding but UTF-8. So
+// or one before 1582, reads a number that is too large as infinity and wrong base64 as no bytes, and reads no encoding
+// but UTF-8. So
 //
 // - each key gets its number, and each string a mark, in front: `<key>3:volume</key>`, `<string>=text</string>`;
-// - a date becomes a string with the mark @, which Kept reads itself;
-// - an element that is nested too deeply, or that no property list has, becomes a string of the mark ! and the reason;
+// - a date, a real number and data become strings with the marks @, ~ and #, which Kept reads itself;
+// - an element that is nested too deeply, or that no property list has there, becomes a string of the mark ! and the
+//   reason;
 // - comments, processing instructions and the document type are left out; the lines keep their numbers.
 //
-// Everything else stays, right or wrong: whether the elements fit together, entities, CDATA, numbers and base64 are the
+// Everything else stays, right or wrong: whether the elements fit together, entities, CDATA and integers are the
 // decoder's.
 
 import Formats
@@ -20,8 +22,9 @@ struct XMLGuard {
   private var position = 0
   private var safe: [UInt8] = []
   private var keys = 0
-  /// The open containers, and the open elements that are left out.
-  private var depth = 0
+  /// The open containers: whether each is a dictionary.
+  private var containers: [Bool] = []
+  /// The open elements that are left out.
   private var skipped = 0
   /// Whether the next text is a number; white space after it would be an error.
   private var isNumber = false
@@ -59,7 +62,7 @@ struct XMLGuard {
           "the document type declares entities or elements, which property lists do not have; remove the part in [ ]")
       }
     } else {
-      try copyTag(start..<(try end(of: ">")))
+      try copyTag(start..<(try endOfTag()))
     }
     return true
   }
@@ -77,26 +80,28 @@ struct XMLGuard {
     if isEnd { return close(name) }
     switch name {
     case "array", "dict":
-      guard depth < Self.mostContainers else { return replace(isEmpty, Obstacle.tooDeep.reason) }
-      if !isEmpty { depth += 1 }
+      guard containers.count < Self.mostContainers else { return replace(isEmpty, Obstacle.tooDeep.reason) }
+      if !isEmpty { containers.append(name == "dict") }
       put(isEmpty ? "<\(name)/>" : "<\(name)>")
-    case "key":
+    case "key" where containers.last == true:
       keys += 1
       put(isEmpty ? "<key>\(keys):</key>" : "<key>\(keys):")
     case "string": put(isEmpty ? "<string>=</string>" : "<string>=")
     case "date": put(isEmpty ? "<string>@</string>" : "<string>@")
+    case "real": put(isEmpty ? "<string>~</string>" : "<string>~")
+    case "data": put(isEmpty ? "<string>#</string>" : "<string>#")
     // Without content, the decoder refuses the whole list.
-    case "integer", "real", "data":
-      put(isEmpty ? "<\(name)></\(name)>" : "<\(name)>")
-      isNumber = !isEmpty && name != "data"
+    case "integer":
+      put(isEmpty ? "<integer></integer>" : "<integer>")
+      isNumber = !isEmpty
     case "plist", "true", "false": put(isEmpty ? "<\(name)/>" : "<\(name)>")
-    default: replace(isEmpty, "is an element that property lists do not have")
+    default: replace(isEmpty, "is an element that property lists do not have there")
     }
   }
 
   private mutating func close(_ name: String) {
-    if name == "array" || name == "dict" { depth -= 1 }
-    put(name == "date" ? "</string>" : "</\(name)>")
+    if name == "array" || name == "dict" { _ = containers.popLast() }
+    put(["date", "real", "data"].contains(name) ? "</string>" : "</\(name)>")
   }
 
   /// Puts the reason why it is left out in the place of an element.
@@ -122,6 +127,24 @@ struct XMLGuard {
   }
 
   private func has(_ text: String) -> Bool { bytes[position...].starts(with: text.utf8) }
+
+  /// Moves behind the tag that begins here, whose attributes may have a >.
+  private mutating func endOfTag() throws(StoreError) -> Int {
+    var quote: UInt8?
+    for place in position..<bytes.count {
+      let byte = bytes[place]
+      if quote == nil, byte == UInt8(ascii: ">") {
+        position = place + 1
+        return position
+      }
+      if quote == byte {
+        quote = nil
+      } else if quote == nil, byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\"") {
+        quote = byte
+      }
+    }
+    throw StoreError(.invalid, offset: position, "the tag that begins here does not end: > is missing")
+  }
 
   /// Moves behind the next place that has a text.
   private mutating func end(of text: String) throws(StoreError) -> Int {

@@ -169,9 +169,9 @@ private struct YAMLScalar {
       losses.add("a number to the base 60, such as 12:30, is imported as text")
       return .string(text)
     case .int: return try integer(&losses)
-    case .float: return .double(try double())
+    case .float: return .double(try double(&losses))
     case .timestamp: return .date(try date(&losses))
-    case .binary: return try bytes()
+    case .binary: return try ForeignText.bytes(text)
     default:
       losses.add("a tag of YAML is left out")
       return .string(text)
@@ -212,15 +212,17 @@ private struct YAMLScalar {
     }
     let sign = isNegative ? "-" : ""
     let number = sign + String(decoding: digits, as: UTF8.self)
-    if isOfOldRules {
-      losses.add("an integer such as 010, 0b1 or 1_000 is read as in YAML 1.1; put it into quotes if it is text")
-    }
+    if isOfOldRules { losses.add(Self.oldNumber) }
     if let integer = Int64(number, radix: radix) { return .int(integer) }
     if let integer = UInt64(number, radix: radix) { return .uint(integer) }
-    throw Obstacle.tooLarge
+    let isInteger = digits.allSatisfy { Self.isDigit($0) || radix == 16 }
+    throw isInteger ? Obstacle.tooLarge : Obstacle("is not an integer")
   }
 
-  private func double() throws(Obstacle) -> Double {
+  private static let oldNumber =
+    "a number such as 010, 08, 0b1 or 1_000 is read as in YAML 1.1; put it into quotes if it is text"
+
+  private func double(_ losses: inout Losses) throws(Obstacle) -> Double {
     let word = text.replacing("_", with: "").lowercased()
     switch word {
     case ".inf", "+.inf": return .infinity
@@ -228,16 +230,13 @@ private struct YAMLScalar {
     case ".nan": return .nan
     default: break
     }
-    guard let number = Double(word), number.isFinite else { throw Obstacle("is not a number that a double holds") }
-    if number == 0,
-      word.utf8.prefix(while: { $0 != UInt8(ascii: "e") }).contains(where: {
-        UInt8(ascii: "1")...UInt8(ascii: "9") ~= $0
-      })
-    {
-      throw Obstacle("is not a number that a double holds")
-    }
-    return number
+    let digits = word.utf8.drop { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") }
+    let hasLeadingZero = digits.first == UInt8(ascii: "0") && digits.dropFirst().first.map(Self.isDigit) == true
+    if hasLeadingZero || word.utf8.count < text.utf8.count { losses.add(Self.oldNumber) }
+    return try ForeignText.double(word)
   }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
 
   /// `2001-12-14 21:59:43.10 -5`, or a day alone.
   private func date(_ losses: inout Losses) throws(Obstacle) -> Timestamp {
@@ -283,12 +282,6 @@ private struct YAMLScalar {
     return moment
   }
 
-  private func bytes() throws(Obstacle) -> Value {
-    let base64 = String(decoding: text.utf8.filter { !$0.isSpace }, as: UTF8.self)
-    let form = #"{"$binary":{"base64":\#(Value.string(base64).json),"subType":"00"}}"#
-    guard let value = try? Value(json: form) else { throw Obstacle("is not base64") }
-    return value
-  }
 }
 
 extension Tag {

@@ -68,6 +68,9 @@ struct INIFile {
     let bytes = Array(text.utf8)
     try found.add(name.text, .text(Self.unquoted(bytes)?.text ?? text), at: name.place)
     if Self.isOfQt(bytes) { try found.note(name.place, "is in a form that only Qt reads, and imported as that text") }
+    if value.dropFirst().contains(where: { $0.contains(UInt8(ascii: "=")) }) {
+      try found.note(name.place, "continues over lines with =, because they are indented deeper than its name")
+    }
     if zip(bytes, bytes.dropFirst()).contains(where: { $0.isSpace && $1.isCommentSign }) {
       try found.note(name.place, "has # or ; in its value: a comment begins only at the beginning of a line")
     }
