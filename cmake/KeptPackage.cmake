@@ -62,6 +62,8 @@ pkg-config, CMake and valgrind.")
 set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME kept)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS "${loader}")
+# It reads dumps of dconf for `kept import`.
+set(CPACK_DEBIAN_COMMAND_PACKAGE_SUGGESTS "kept-gsettings")
 set(CPACK_DEBIAN_COMMAND_DESCRIPTION "typed settings store that programs share (command)
 The command kept reads, changes, explains, watches, edits, compares and checks
 the settings of programs that use Kept. It needs no other package of Kept.")
