@@ -13,7 +13,7 @@ struct ScannedKeys {
   /// Throws `failed` if there is not enough memory.
   mutating func insert(_ key: ExactString) throws(StoreError) -> Bool {
     if many.isEmpty {
-      let hash = key.withBytes { Index.hash($0) }
+      let hash = key.withBytes { KeyHash.of($0) }
       for other in few where other.hash == hash && other.key == key { return false }
       few.append((hash, key))
       if few.count > Self.fewest {

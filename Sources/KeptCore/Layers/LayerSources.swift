@@ -27,9 +27,9 @@ struct LayerSources {
 
   init() {}
 
-  /// Creates the sources for invalid options.
-  init(insteadOf options: StoreOptions) {
-    guard options.managed != nil else { return }
+  /// Creates the sources for invalid places.
+  init(insteadOf managed: LayerPlace?) {
+    guard managed != nil else { return }
     layers = [.managed]
     isWrong = true
   }
@@ -40,23 +40,25 @@ struct LayerSources {
   var lacksManaged: Bool { isWrong || followed.problem(of: .managed) != nil }
 
   /// - Parameter identifier: the identifier that the store was opened by, if any.
-  init(_ options: StoreOptions, identifier: String?) throws(StoreError) {
-    for (place, layer) in [(options.managed, Layer.managed), (options.system, .system)] {
+  init(
+    managed: LayerPlace?, system: LayerPlace?, arguments: [String]?, environmentPrefix: String?, identifier: String?
+  ) throws(StoreError) {
+    for (place, layer) in [(managed, Layer.managed), (system, .system)] {
       guard let place else { continue }
       layers.insert(layer)
       files.append(LayerFile(path: try place.path(of: layer, identifier: identifier), layer: layer))
     }
     followed = LayerFiles(files)
     (contents, problems) = followed.read()
-    if let arguments = options.arguments {
+    if let arguments {
       layers.insert(.arguments)
       let layer = ArgumentLayer(arguments)
       self.arguments = layer.values
       problems += layer.problems
     }
-    if let prefix = options.environmentPrefix {
+    if let prefix = environmentPrefix {
       layers.insert(.environment)
-      environmentPrefix = prefix
+      self.environmentPrefix = prefix
       let layer = try EnvironmentLayer(prefix: prefix, Self.variables)
       environment = layer.values
       problems += layer.problems

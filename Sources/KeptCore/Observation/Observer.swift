@@ -38,8 +38,9 @@ package final class Observer: Sendable {
     let call: @Sendable (Notice) -> Void
     let afterLastCall: @Sendable () -> Void
     let delivery: any Delivery
+    let observation: StoreObservation
     // Open until then: the compiler releases a program's own reference after its last use.
-    let store: Store
+    let store: any Sendable & AnyObject
   }
 
   // `caller` is the thread that runs a call now, is about to run the initial one, or runs `afterLastCall`. A call
@@ -88,16 +89,19 @@ package final class Observer: Sendable {
   private let state: Monitor<State>
 
   /// - Parameter isStarting: the creating thread is about to deliver the initial notice; see ``start(with:)``.
+  /// - Parameter store: what has the observation, kept open until the subscription ends.
   init(
-    _ scope: Scope, of store: Store, by delivery: any Delivery, isStarting: Bool,
+    _ scope: Scope, in observation: StoreObservation, of store: any Sendable & AnyObject, by delivery: any Delivery,
+    isStarting: Bool,
     _ call: @escaping @Sendable (Notice) -> Void, afterLastCall: @escaping @Sendable () -> Void
   ) {
     self.scope = scope
-    handle = store.observation.handle
+    handle = observation.handle
     isFetched = delivery.fetchesMail
     state = Monitor(
       State(
-        resources: Resources(call: call, afterLastCall: afterLastCall, delivery: delivery, store: store),
+        resources: Resources(
+          call: call, afterLastCall: afterLastCall, delivery: delivery, observation: observation, store: store),
         caller: isStarting ? LibraryThread.current : nil))
     Fork.join(self)
   }
@@ -196,7 +200,7 @@ package final class Observer: Sendable {
   /// It does not wait inside that call, or inside another call that it waits for. That call then ends the observer as
   /// it returns.
   func cancelSubscription() {
-    state.read { $0.resources?.store }?.observation.remove(self)
+    state.read { $0.resources?.observation }?.remove(self)
     cancel()
   }
 

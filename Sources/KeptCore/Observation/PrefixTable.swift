@@ -39,7 +39,7 @@ struct PrefixTable<Object: AnyObject> {
     key.exact.withBytes { bytes in
       for length in lengths where length.bytes <= bytes.count {
         let start = UnsafeBufferPointer(rebasing: bytes.prefix(length.bytes))
-        for slot in slots[Index.hash(start)] ?? [] where key.exact.hasPrefix(slot.prefix) {
+        for slot in slots[KeyHash.of(start)] ?? [] where key.exact.hasPrefix(slot.prefix) {
           // A prefix of another length only shares the hash.
           if slot.prefix.text.utf8.count == length.bytes, !body(slot.object) { return }
         }
@@ -47,5 +47,5 @@ struct PrefixTable<Object: AnyObject> {
     }
   }
 
-  private static func hash(_ prefix: ExactString) -> UInt64 { prefix.withBytes { Index.hash($0) } }
+  private static func hash(_ prefix: ExactString) -> UInt64 { prefix.withBytes { KeyHash.of($0) } }
 }

@@ -15,13 +15,17 @@ package final class StoreObservation: Sendable {
     }
   }
   private let state = Monitor(State())
-  private let shared: SharedStore
+  private let feed: ChangeFeed
+  private let watcher: Watcher
   /// The layer stack of the handle.
   let layerStack: LayerStack
   private let report: @Sendable (StoreError) -> Void
 
-  init(_ shared: SharedStore, _ layerStack: LayerStack, report: @escaping @Sendable (StoreError) -> Void) {
-    self.shared = shared
+  init(
+    _ feed: ChangeFeed, _ watcher: Watcher, _ layerStack: LayerStack, report: @escaping @Sendable (StoreError) -> Void
+  ) {
+    self.feed = feed
+    self.watcher = watcher
     self.layerStack = layerStack
     self.report = report
     Fork.join(self)
@@ -43,7 +47,7 @@ package final class StoreObservation: Sendable {
   }
 
   /// The library's own delivery, used when no other is chosen.
-  var library: any Delivery { shared.watcher }
+  var library: any Delivery { watcher }
 
   /// The delivery that was chosen in place of the library's.
   var ordinary: (any Delivery)? {
@@ -55,13 +59,13 @@ package final class StoreObservation: Sendable {
   func add(_ observer: Observer) throws(StoreError) -> (present: [Change], revision: Revision) {
     try state.read { state throws(StoreError) in try state.checkOpen() }
     layerStack.watchAgain()
-    try shared.watcher.enter(handle, report: report)
+    try watcher.enter(handle, report: report)
     do throws(StoreError) {
-      let present = try shared.feed.add(observer, reading: layerStack)
+      let present = try feed.add(observer, reading: layerStack)
       try register(observer)
       return present
     } catch {
-      shared.watcher.leave(handle)
+      watcher.leave(handle)
       throw error
     }
   }
@@ -75,7 +79,7 @@ package final class StoreObservation: Sendable {
         state.observers.append(observer)
       }
     } catch {
-      shared.feed.remove(observer, reading: layerStack)
+      feed.remove(observer, reading: layerStack)
       throw error
     }
   }
@@ -102,8 +106,8 @@ package final class StoreObservation: Sendable {
   }
 
   private func forget(_ observer: Observer) {
-    shared.feed.remove(observer, reading: layerStack)
-    shared.watcher.leave(handle)
+    feed.remove(observer, reading: layerStack)
+    watcher.leave(handle)
   }
 }
 

@@ -29,7 +29,7 @@ public struct Batch: Sendable {
   /// time-out.
   public var busyTimeoutMilliseconds: Int?
   /// The effective time-out.
-  var patience: Int? { busyTimeoutMilliseconds.map { StoreOptions.patience(milliseconds: $0) } }
+  var patience: Int? { busyTimeoutMilliseconds.map { BusyTimeout.effective(milliseconds: $0) } }
   /// Whether values are accepted even if they do not fit their declaration, because they were stored like that before.
   package var isAdmittedAsItIs = false
   /// The steps that the patterns of all values may use together; nil if each value has its own limit.

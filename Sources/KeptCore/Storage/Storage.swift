@@ -1,11 +1,6 @@
 // The contract of a storage backend. The conformance suite (Tests/Unit/KeptCoreTests/Storage/) runs for every
 // storage; what it tests is the contract.
 
-/// The store's count of commits: 1 for the first.
-///
-/// Every key stores the revision that last changed it. 0 stands for "never".
-public typealias Revision = UInt64
-
 /// A backend: it stores keys with their values and revisions, and commits several at once.
 ///
 /// A storage may be called from any thread at any time. A call that it does not support (see ``abilities``) throws

@@ -38,7 +38,7 @@ public final class Store: SettingsAccess {
     reads = MemoryReads(handle)
     layerStack = LayerStack(
       sources, over: shared.indexed, of: handle, report: options.errorHandler, notify: shared.layersChanged)
-    observation = StoreObservation(shared, layerStack, report: options.errorHandler)
+    observation = StoreObservation(shared.feed, shared.watcher, layerStack, report: options.errorHandler)
   }
 
   /// Uses a storage that the program provides, or a `MemoryStorage` in a test.
@@ -49,8 +49,8 @@ public final class Store: SettingsAccess {
   /// invalid there are no layers, and the error handler receives the reason. If a managed layer was requested and is
   /// unreadable, every key is locked.
   public convenience init(storage: any Storage, options: StoreOptions = StoreOptions()) {
-    var sources = LayerSources(insteadOf: options)
-    do { sources = try LayerSources(options, identifier: nil) } catch { options.errorHandler(error) }
+    var sources = LayerSources(insteadOf: options.managed)
+    do { sources = try options.layerSources(identifier: nil) } catch { options.errorHandler(error) }
     self.init(SharedStore(storage), nil, options, sources)
     do { try layerStack.checkWatch() } catch { options.errorHandler(error) }
   }
@@ -81,7 +81,7 @@ public final class Store: SettingsAccess {
   package static func open(
     _ location: String, options: StoreOptions, warning: (StoreError) -> Void
   ) throws(StoreError) -> Store {
-    let sources = try LayerSources(options, identifier: Location.identifier(in: location))
+    let sources = try options.layerSources(identifier: Location.identifier(in: location))
     try sources.checkManaged()
     _ = EagerInitialization.isOver
     let found = try StorageRegistry.find(Location(location))

@@ -44,11 +44,7 @@ public struct StoreOptions: Sendable {
   }
 
   /// The effective busy time-out.
-  var patience: Int { Self.patience(milliseconds: busyTimeoutMilliseconds) }
-
-  /// The time-out for a number that a caller passed: within the range that can be added to a clock and that C can
-  /// express.
-  static func patience(milliseconds: Int) -> Int { min(max(0, milliseconds), Int(UInt32.max)) }
+  var patience: Int { BusyTimeout.effective(milliseconds: busyTimeoutMilliseconds) }
 
   /// Whether the program has set an error handler.
   package var hasErrorHandler: Bool { givenHandler != nil }
@@ -71,5 +67,16 @@ public struct StoreOptions: Sendable {
     self.environmentPrefix = environmentPrefix
     self.system = system
     givenHandler = errorHandler
+  }
+}
+
+extension StoreOptions {
+  /// The sources of a handle's layers.
+  ///
+  /// - Parameter identifier: the identifier that the store was opened by, if any.
+  func layerSources(identifier: String?) throws(StoreError) -> LayerSources {
+    try LayerSources(
+      managed: managed, system: system, arguments: arguments, environmentPrefix: environmentPrefix,
+      identifier: identifier)
   }
 }

@@ -46,11 +46,18 @@ package enum Fork {
     state.update { $0.participants[ObjectIdentifier(participant)] = nil }
   }
 
+  /// Calls a function before the gate closes for a fork, and now in a process that is the child of one.
+  static func beforeEach(_ initialize: @escaping @Sendable () -> Void) {
+    state.update { $0.initializations.append(initialize) }
+    if count > 0 { initialize() }
+  }
+
   private struct Participant {
     weak var object: (any ForkAware)?
   }
   private struct State {
     var participants: [ObjectIdentifier: Participant] = [:]
+    var initializations: [@Sendable () -> Void] = []
     // The participants that were notified of the current fork: none of them may be released in the middle of it.
     var notified: [any ForkAware] = []
 
@@ -62,7 +69,7 @@ package enum Fork {
   private static let state = Monitor(State())
 
   private static func prepare() {
-    _ = EagerInitialization.isOverBeforeFork
+    for initialize in state.read({ $0.initializations }) { initialize() }
     gate.close()
     let notified = state.update { state in
       state.notified = state.participants.values.compactMap(\.object)

@@ -29,3 +29,8 @@ enum MonotonicTime {
     nanosleep(&pause, nil)
   }
 }
+
+extension Timestamp {
+  /// The present, by the clock of the machine.
+  static var now: Timestamp { Timestamp(nanosecondsSince1970: MonotonicTime.nanosecondsSince1970) }
+}

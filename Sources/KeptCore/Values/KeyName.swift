@@ -27,7 +27,7 @@ public struct KeyName: Hashable, Comparable, Sendable, CustomStringConvertible {
       throw StoreError(.invalid, "a key holds a NUL at byte \(text.utf8.prefix { $0 != 0 }.count); leave it out")
     }
     self.exact = exact
-    hash = exact.withBytes(Index.hash)
+    hash = exact.withBytes(KeyHash.of)
   }
 
   public var text: String { exact.text }

@@ -31,9 +31,6 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 }
 
 extension Timestamp {
-  /// The present, by the clock of the machine.
-  static var now: Timestamp { Timestamp(nanosecondsSince1970: MonotonicTime.nanosecondsSince1970) }
-
   /// Nanoseconds since 1970; every 64-bit number of them is a valid date.
   init(nanosecondsSince1970 count: Int64) {
     let (seconds, rest) = count.quotientAndRemainder(dividingBy: 1_000_000_000)

@@ -63,7 +63,7 @@ public final class DirectoryStorage: GuardedStorage {
     // A folder of another user is only read: writing requires the lock.
     try Trust.check(sharedFolder: self.folder, path)
     place = try StoreFolder(held)
-    self.busyTimeoutMilliseconds = StoreOptions.patience(milliseconds: busyTimeoutMilliseconds)
+    self.busyTimeoutMilliseconds = BusyTimeout.effective(milliseconds: busyTimeoutMilliseconds)
   }
 
   deinit { close() }

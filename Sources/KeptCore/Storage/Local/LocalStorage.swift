@@ -39,7 +39,7 @@ public final class LocalStorage: Storage {
     // A child forked meanwhile would inherit connections that it cannot close.
     Fork.gate.enter()
     defer { Fork.gate.leave() }
-    let patience = StoreOptions.patience(milliseconds: busyTimeoutMilliseconds)
+    let patience = BusyTimeout.effective(milliseconds: busyTimeoutMilliseconds)
     let database = LocalDatabase(try folder.resolved().held(), busyTimeoutMilliseconds: patience)
     let (reader, journal) = try database.open()
     self.database = database

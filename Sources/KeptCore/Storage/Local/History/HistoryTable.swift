@@ -38,7 +38,7 @@ struct HistoryTable {
 
   /// Forgets the values of keys, which are secret.
   func forgetValues(of keys: Set<ExactString>) throws(StoreError) {
-    let secrets = Set(keys.map { $0.withBytes(Index.hash) })
+    let secrets = Set(keys.map { $0.withBytes(KeyHash.of) })
     try edit { change, key in change.form != .absent && secrets.contains(key) ? .empty(.secret) : .keep }
   }
 
@@ -94,7 +94,7 @@ extension HistoryTable {
     var changes: [PackedChange] = []
     var isWhole = true
 
-    func hash(_ change: PackedChange) -> UInt64 { Index.hash(change.key(in: bytes)) }
+    func hash(_ change: PackedChange) -> UInt64 { KeyHash.of(change.key(in: bytes)) }
   }
 
   /// What becomes of a change.

@@ -20,8 +20,6 @@ final class Index: @unchecked Sendable {
   private let gate = ReadersGate()
   private let table: EntryTable
   private(set) var applied: Revision = 0
-  // One seed for the process, so that a prepared key serves every store.
-  private static let seed = UInt64.random(in: 1 ... .max)
 
   /// The number of absent keys that are remembered; above it everything is removed.
   private static let absentLimit = 16_384
@@ -35,9 +33,6 @@ final class Index: @unchecked Sendable {
 
   /// The generation for which the index is current; odd if there is none.
   var generation: UInt64 { gate.generation }
-
-  @inline(__always)
-  static func hash(_ key: UnsafeBufferPointer<UInt8>) -> UInt64 { kept_hash(key.baseAddress, key.count, seed) }
 
   /// Calls `body` with the entry of a key; nil if the index is not current at this generation or does not know the key.
   @inline(__always)

@@ -13,7 +13,7 @@ import CPlatform
   @inline(__always)
   package init(_ bytes: UnsafeBufferPointer<UInt8>) {
     self.bytes = bytes
-    hash = Index.hash(bytes)
+    hash = KeyHash.of(bytes)
   }
 
   /// Whether these are the bytes of the key.

@@ -39,7 +39,7 @@ extension Store {
     afterLastCall: @escaping @Sendable () -> Void, _ body: @escaping @Sendable (Notice) -> Void
   ) throws(StoreError) -> (Subscription, deliverInitial: () -> Void) {
     let observer = Observer(
-      scope, of: self, by: try chosen(delivery), isStarting: true, body, afterLastCall: afterLastCall)
+      scope, in: observation, of: self, by: try chosen(delivery), isStarting: true, body, afterLastCall: afterLastCall)
     let (present, revision) = try observation.add(observer)
     let notice = initial ? Notice(present: present, in: scope, at: revision) : nil
     return (
@@ -55,7 +55,7 @@ extension Store {
     _ scope: Scope, initial: Bool, through delivery: any Delivery, afterEnd: @escaping @Sendable () -> Void
   ) throws(StoreError) -> Subscription {
     let observer = Observer(
-      scope, of: self, by: delivery, isStarting: true, { _ in }, afterLastCall: afterEnd)
+      scope, in: observation, of: self, by: delivery, isStarting: true, { _ in }, afterLastCall: afterEnd)
     let (present, revision) = try observation.add(observer)
     observer.start(waitingFor: initial ? Notice(present: present, in: scope, at: revision) : nil)
     return Subscription(observer)

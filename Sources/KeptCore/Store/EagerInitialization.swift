@@ -8,7 +8,8 @@
 enum EagerInitialization {
   /// Runs once per process.
   static let isOver: Bool = {
-    _ = Index.hash(UnsafeBufferPointer(start: nil, count: 0))
+    Fork.beforeEach { _ = isOverBeforeFork }
+    _ = KeyHash.of(UnsafeBufferPointer(start: nil, count: 0))
     _ = SQLitePatience.vfs()
     FilesInUse.prepare()
     _ = FileWatch.ofThisProcess
@@ -22,7 +23,7 @@ enum EagerInitialization {
   }()
 
   /// The part that opening a store does not need: runs once per process, before its first fork.
-  static let isOverBeforeFork: Bool = {
+  private static let isOverBeforeFork: Bool = {
     _ = KeyFileName.key(at: "%2e.json")
     let schema =
       #"{"type":"object","properties":{"a":{"type":"string","enum":["a"],"pattern":"a"}},"patternProperties":{"#
