@@ -105,6 +105,31 @@ KEPT_API const char *kept_status_text(kept_status status);
 KEPT_API void kept_free(void *memory);
 
 /* ------------------------------------------------------------------------------------------------------------------
+ * Display: text for a terminal, a log or a report
+ *
+ * Keys, values, tags and file names may contain anything. Control characters control a terminal and begin lines of a
+ * log. Characters that change the direction of text rearrange a line. Invisible characters make different keys look the
+ * same. Messages of kept_error are safe: such characters are escaped in them.
+ * --------------------------------------------------------------------------------------------------------------- */
+
+#define KEPT_DISPLAY_LINE   0u   /* one line: line breaks and tabs are escaped too, as \n, \r and \t */
+#define KEPT_DISPLAY_LINES  1u   /* line breaks (LF) and tabs stay */
+#define KEPT_DISPLAY_JSON   2u   /* the text is JSON, and has the same value afterwards */
+
+/** Escapes the characters of a text that must not reach a terminal or a log: as \u{1B}, and in JSON as \u009b.
+ *
+ *  These are the control characters, the line and paragraph separator, and all that Unicode calls default ignorable.
+ *  The invisible characters within emoji, and the joiners within Arabic and the scripts of South Asia, stay.
+ *  @param text    `length` bytes of UTF-8, which may contain NULs
+ *  @param form    one of KEPT_DISPLAY_...
+ *  @param[out] displayed  receives the text; free it with kept_free()
+ *  @return KEPT_OK; KEPT_INVALID if the text is not UTF-8 or `form` is another number; KEPT_TOO_LARGE for more than 16
+ *          MiB; or KEPT_FAILED without memory.
+ *  In Swift: `DisplayText`; in Python: `kept.display_text(text)`. */
+KEPT_API kept_status kept_display_text(const char *text, size_t length, uint32_t form, char **displayed,
+  kept_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------
  * Store: opening and closing
  * --------------------------------------------------------------------------------------------------------------- */
 

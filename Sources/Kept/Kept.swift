@@ -5,6 +5,7 @@
 @_exported public import class KeptCore.Declaration
 @_exported public import struct KeptCore.DeclarationList
 @_exported public import enum KeptCore.DeclaredType
+@_exported public import enum KeptCore.DisplayText
 @_exported public import enum KeptCore.Durability
 @_exported public import struct KeptCore.Entry
 @_exported public import enum KeptCore.EnvironmentName

@@ -117,7 +117,7 @@ extension UnsafeMutablePointer where Pointee == kept_error {
     pointee.status = failure.code.rawValue
     pointee.reserved = 0
     pointee.offset = failure.offset.map(Int64.init) ?? -1
-    withUnsafeMutableBytes(of: &pointee.message) { $0.fill(text: failure.description) }
+    withUnsafeMutableBytes(of: &pointee.message) { $0.fill(text: DisplayText.line(failure.description)) }
   }
 }
 

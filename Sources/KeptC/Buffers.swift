@@ -77,7 +77,7 @@ private func askForString(
 }
 
 /// Copies the caller's bytes; a length beyond every limit is refused before any of them is read.
-private func given(_ start: UnsafeRawPointer, _ length: Int) throws(StoreError) -> UnsafeBufferPointer<UInt8> {
+func given(_ start: UnsafeRawPointer, _ length: Int) throws(StoreError) -> UnsafeBufferPointer<UInt8> {
   // C counts are unsigned: a negative number here is a huge one there.
   guard 0...Limits.valueBytes ~= length else {
     throw StoreError(

@@ -222,3 +222,11 @@ def test_a_store_that_may_only_be_read_is_read(kept: Kept, environment: dict[str
     assert (refused.returncode, "may be read but not written" in refused.stderr) == (4, True)
     assert run("set", str(folder), "a", "2", "--dry-run").returncode == 4
     assert "this user may not write to it" in run("doctor", str(folder)).stdout
+
+
+def test_characters_that_turn_or_hide_text_are_escaped(kept: Kept) -> None:
+    hidden = "a\u061c\u200b\u2066\u00ad\U000e0041\x9b"
+    assert kept("set", "player", "--", hidden, json.dumps(hidden)).status == 0
+    escaped = r"a\u061c\u200b\u2066\u00ad\udb40\udc41\u009b"
+    assert kept("list", "player").out == f'"{escaped}"="{escaped}"\n'
+    assert r"a\u{61C}\u{200B}\u{2066}\u{AD}\u{E0041}\u{9B}" in kept("get", "player", "--", f"{hidden}b").err

@@ -27,11 +27,11 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     self.underlying = underlying
   }
 
-  /// The complete message: the key, the message, and the byte offset if there is one.
+  /// The complete message: the key, the message, and the byte offset if there is one, safe for a terminal and a log.
   public var description: String {
-    let subject = key.map { "\"\(Self.shortened($0))\": " } ?? ""
+    let subject = key.map { "\"\(DisplayText.line(Self.shortened($0)))\": " } ?? ""
     let place = offset.map { " (at byte \($0))" } ?? ""
-    return subject + message + place
+    return DisplayText.lines(subject + message + place)
   }
 
   /// The same failure, for a key.
@@ -45,8 +45,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
   }
 
   /// Truncates a long key, because a message must fit into the caller's `kept_error`.
-  private static func shortened(_ key: String) -> String {
-    key.utf8.count <= 80 ? key : String(key.prefix(60)) + "…"
+  static func shortened(_ key: String) -> String {
+    key.utf8.count <= 80 ? key : String(key.unicodeScalars.prefix(60)) + "…"
   }
 }
 

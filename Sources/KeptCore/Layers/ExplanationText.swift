@@ -5,8 +5,8 @@ extension Explanation: CustomStringConvertible {
   ///
   /// Values are shown as JSON; those of a secret are omitted. In Python: `str(explanation)`.
   public var description: String {
-    let shown = layer == nil ? "absent" : isSecret ? "secret" : value?.json ?? "unreadable"
-    return (["\(key.text) = \(shown): \(reason)"] + layers.map { "  \($0)" }).joined(separator: "\n")
+    let shown = layer == nil ? "absent" : isSecret ? "secret" : value?.displayed ?? "unreadable"
+    return (["\(DisplayText.line(key.text)) = \(shown): \(reason)"] + layers.map { "  \($0)" }).joined(separator: "\n")
   }
 }
 
@@ -14,8 +14,8 @@ extension Explanation.LayerFinding: CustomStringConvertible {
   /// A row of the table.
   public var description: String {
     let hasValue = outcome != .silent && outcome != .locks
-    let shown = hasValue ? isSecret ? "(secret)" : value?.json ?? "unreadable" : nil
-    let remarks = [shown, source.map { "(\($0))" }, problem].compactMap(\.self)
+    let shown = hasValue ? isSecret ? "(secret)" : value?.displayed ?? "unreadable" : nil
+    let remarks = [shown, source.map { "(\(DisplayText.line($0)))" }, problem.map(DisplayText.line)].compactMap(\.self)
     let end = remarks.isEmpty ? outcome.rawValue : padded(outcome.rawValue, 7)
     return ([padded(layer.description, 11), end] + remarks).joined(separator: "  ")
   }

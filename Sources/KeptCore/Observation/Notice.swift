@@ -118,9 +118,9 @@ extension Change {
 }
 
 extension Change: CustomStringConvertible {
-  /// The key and both values; for a secret, only whether each value exists.
+  /// The key and both values, safe for a terminal and a log; for a secret, only whether each value exists.
   public var description: String {
-    func shown(_ value: Value?) -> String { value.map { isSecret ? "(secret)" : $0.json } ?? "absent" }
-    return "\"\(key.text)\": \(shown(old)) → \(shown(new))"
+    func shown(_ value: Value?) -> String { value.map { isSecret ? "(secret)" : $0.displayed } ?? "absent" }
+    return "\"\(DisplayText.line(key.text))\": \(shown(old)) → \(shown(new))"
   }
 }

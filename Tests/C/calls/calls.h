@@ -26,7 +26,7 @@
   X(kept_store_fd) \
   X(kept_store_dispatch) X(kept_subscription_fd) X(kept_subscription_dispatch) X(kept_subscription_take) \
   X(kept_value_bool) X(kept_value_int64) X(kept_value_uint64) X(kept_value_double) X(kept_value_date) \
-  X(kept_value_string) X(kept_value_bytes)
+  X(kept_value_string) X(kept_value_bytes) X(kept_display_text)
 #define EACH_OTHER(X) \
   X(kept_version) X(kept_status_text) X(kept_free) X(kept_close) X(kept_store_generation) X(kept_store_layers) \
   X(kept_rollback) X(kept_snapshot_end) X(kept_unobserve) X(kept_notice_free) X(kept_notice_revision) \

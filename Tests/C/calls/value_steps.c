@@ -306,6 +306,14 @@ static void register_defaults(script *script) {
   TRY(error, kept_register_json, store, json);
 }
 
+static void display(script *script) {
+  kept_error *error = next_error(script);
+  size_t length = next_bytes(script, buffer, 64);
+  char *displayed = NULL, **to = rarely(script, 16) ? NULL : &displayed;
+  uint32_t form = next_byte(script) % 4;
+  if (TRY(error, kept_display_text, rarely(script, 16) ? NULL : buffer, length, form, to) >= 0) take_text(displayed);
+}
+
 const step value_steps[] = {
   get_bool,
   set_bool,
@@ -342,5 +350,6 @@ const step value_steps[] = {
   explain,
   layer_of,
   register_defaults,
+  display,
 };
 const size_t value_count = sizeof value_steps / sizeof *value_steps;

@@ -290,7 +290,7 @@ def test_the_log_has_no_value_and_no_line_of_others(etcd: Etcd, start_sync: Star
         assert text not in one.log, text
     assert all(line.startswith("20") and " kept-fleet" in line for line in one.log.splitlines()), one.log
     assert not any("notice kept-fleet: all is well" in line[:60] for line in one.log.splitlines())
-    assert "x\\u{A}2026-01-01" in one.log
+    assert "x\\n2026-01-01" in one.log
     # The status has the reasons, for this user alone.
     assert "73191" in one.status_file.read_text()
     assert one.status_file.stat().st_mode & 0o777 == 0o600

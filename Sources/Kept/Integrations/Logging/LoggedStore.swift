@@ -53,7 +53,7 @@ extension StoreOptions {
 
 extension Logger {
   fileprivate func log(_ error: StoreError, ofStore store: String) {
-    log(level: error.logLevel, "\(oneLine(error.description))", metadata: error.metadata(ofStore: store))
+    log(level: error.logLevel, "\(DisplayText.line(error.description))", metadata: error.metadata(ofStore: store))
   }
 }
 
@@ -73,28 +73,10 @@ extension StoreError {
   }
 
   fileprivate func metadata(ofStore store: String) -> Logger.Metadata {
-    var metadata: Logger.Metadata = ["kept.store": "\(oneLine(store))", "kept.code": "\(code)"]
-    if let key { metadata["kept.key"] = "\(oneLine(key))" }
+    var metadata: Logger.Metadata = ["kept.store": "\(DisplayText.line(store))", "kept.code": "\(code)"]
+    if let key { metadata["kept.key"] = "\(DisplayText.line(key))" }
     if let offset { metadata["kept.offset"] = "\(offset)" }
     return metadata
-  }
-}
-
-/// Replaces line breaks in a key, so that it cannot write lines of its own into a log.
-private func oneLine(_ text: String) -> String {
-  guard text.unicodeScalars.contains(where: \.breaksLines) else { return text }
-  return text.unicodeScalars.reduce(into: "") { line, scalar in
-    if scalar.breaksLines { line += scalar.escaped(asASCII: true) } else { line.unicodeScalars.append(scalar) }
-  }
-}
-
-extension Unicode.Scalar {
-  /// Whether it is a control character, such as the ESC of terminals, or one of the two separators of Unicode.
-  fileprivate var breaksLines: Bool {
-    switch value {
-    case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: true
-    default: false
-    }
   }
 }
 #endif

@@ -48,6 +48,7 @@ from ._store import Store
 if _typing.TYPE_CHECKING:
     from ._changes import Changes
     from ._datetime_ns import datetime_ns
+    from ._display import display_text
     from ._explanation import Explanation, LayerFinding
     from ._history import History, PastChange
     from ._import_report import ImportChange, ImportRefusal, ImportReport, NotCarried
@@ -89,6 +90,7 @@ else:
         "Transaction": "_transaction",
         "Verification": "_verification",
         "datetime_ns": "_datetime_ns",
+        "display_text": "_display",
     }
 
     def __getattr__(name):
@@ -155,6 +157,7 @@ __all__ = [
     "Verification",
     "WrongTypeError",
     "datetime_ns",
+    "display_text",
     "open",
 ]
 

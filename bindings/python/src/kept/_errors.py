@@ -46,7 +46,13 @@ class KeptError(Exception):
 
     def __str__(self) -> str:
         # KeyError would show the repr of a sentence.
-        return str(self.args[0]) if self.args else ""
+        sentence = str(self.args[0]) if self.args else ""
+        if sentence.isascii() and sentence.isprintable():
+            return sentence
+        # Keys may contain anything. This module is imported by those that call C.
+        from ._display import display_text
+
+        return display_text(sentence)
 
 
 class AbsentError(KeptError, KeyError):

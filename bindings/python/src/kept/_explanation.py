@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ._display import display_text
 from ._key import Key, decoded_value
 from ._layers import Layer
 from ._refusal import NOT_SHOWN, Known
@@ -56,15 +57,16 @@ class Explanation:
         rows = [(finding.layer.name.lower(), finding.outcome, self._shown(finding)) for finding in self.layers]
         width = max((len(name) for name, _, _ in rows), default=0)
         table = [f"  {name:{width}}  {outcome:7}  {shown}".rstrip() for name, outcome, shown in rows]
-        return "\n".join([f"{self.key} = {value}: {self.reason}", *table])
+        return "\n".join([f"{display_text(self.key)} = {value}: {self.reason}", *table])
 
     def _shown(self, finding: LayerFinding) -> str:
         if finding.outcome in ("silent", "locks"):
             value = None
         else:
             value = "(secret)" if self.secret else repr(finding.value)
-        source = f"({finding.source})" if finding.source else None
-        return "  ".join(part for part in (value, source, finding.problem) if part)
+        source = f"({display_text(finding.source)})" if finding.source else None
+        problem = display_text(finding.problem) if finding.problem else None
+        return "  ".join(part for part in (value, source, problem) if part)
 
 
 def explanation(text: bytes, key: str | Key[Any]) -> Explanation:

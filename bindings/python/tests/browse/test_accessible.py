@@ -188,7 +188,7 @@ def test_the_tree_shows_hostile_branches_as_they_are(filled: Path, writer: Write
 
     async def body(pilot: Pilot[int]) -> None:
         await pilot.press("end", "t")
-        await wait_for_text(pilot, "> [red]a\\u001b.  (2)")
+        await wait_for_text(pilot, "> [red]a\\u{1B}.  (2)")
         await pilot.press("home", "right")
         await wait_for_text(pilot, "v [red]a")
         assert_harmless(pilot)

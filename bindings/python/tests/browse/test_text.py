@@ -61,7 +61,7 @@ def test_many_lines_keep_only_breaks_and_tabs(text: str) -> None:
 
 
 def test_escapes_name_the_character() -> None:
-    assert one_line("a\nb\tc\rd\x1be\u202ef\x9bg") == "a\\nb\\tc\\rd\\u001be\\u202ef\\u009bg"
+    assert one_line("a\nb\tc\rd\x1be\u202ef\x9bg") == "a\\nb\\tc\\rd\\u{1B}e\\u{202E}f\\u{9B}g"
 
 
 @pytest.mark.parametrize(

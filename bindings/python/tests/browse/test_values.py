@@ -210,7 +210,7 @@ def test_the_caret_is_in_view_on_a_long_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "before"), [('"設定" x', '"設定" '), ('\t\t"a" x', '\\t\\t"a" '), ('"\u202e" x', '"\\u202e" ')]
+    ("text", "before"), [('"設定" x', '"設定" '), ('\t\t"a" x', '\\t\\t"a" '), ('"\u202e" x', '"\\u{202E}" ')]
 )
 def test_the_caret_counts_the_cells_that_are_shown(text: str, before: str) -> None:
     _, line, mark = caret(text, text.index("x")).split("\n")

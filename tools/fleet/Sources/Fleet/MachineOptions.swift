@@ -27,7 +27,7 @@ package struct MachineOptions: Sendable {
   /// Whether a text may name a machine, alone, in lists and in keys of etcd.
   package static func isHost(_ text: String) -> Bool {
     let signs: [Unicode.Scalar] = ["/", ",", ":"]
-    return 1...255 ~= text.utf8.count && Displayed.line(text) == text
+    return 1...255 ~= text.utf8.count && !DisplayText.escapes(text)
       && !text.unicodeScalars.contains { signs.contains($0) || $0.properties.isWhitespace }
   }
 

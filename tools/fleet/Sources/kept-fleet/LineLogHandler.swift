@@ -1,6 +1,6 @@
 // The log on standard error, in which each message is one line, whatever keys and machines are called.
 
-import Fleet
+import Kept
 import Logging
 
 struct LineLogHandler: LogHandler {
@@ -27,7 +27,7 @@ struct LineLogHandler: LogHandler {
 
   func log(event: LogEvent) {
     var event = event
-    event.message = "\(Displayed.line(event.message.description))"
+    event.message = "\(DisplayText.line(event.message.description))"
     handler.log(event: event)
   }
 }

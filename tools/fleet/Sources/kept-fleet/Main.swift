@@ -33,9 +33,9 @@ struct KeptFleet: AsyncParsableCommand {
     } catch let status as ExitStatus {
       Glibc.exit(status.rawValue)
     } catch let error as StoreError {
-      end(Displayed.line(error.description), ExitStatus(error.code))
+      end(DisplayText.line(error.description), ExitStatus(error.code))
     } catch let error as EtcdError {
-      end(Displayed.line(error.message), error.kind == .tooLarge ? .refused : .unavailable)
+      end(DisplayText.line(error.message), error.kind == .tooLarge ? .refused : .unavailable)
     } catch {
       guard exitCode(for: error) != .success else {
         print(fullMessage(for: error))

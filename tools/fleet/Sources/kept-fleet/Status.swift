@@ -138,13 +138,10 @@ struct Status: AsyncParsableCommand {
 
 enum Terminal {
   /// A line without control characters, which keys, values and reports may have.
-  static func line(_ text: String) -> String { Displayed.line(text) }
+  static func line(_ text: String) -> String { DisplayText.line(text) }
 
   /// The same for a text of several lines, such as a usage.
-  static func lines(_ text: String) -> String {
-    text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-      .map { line(String(decoding: $0, as: UTF8.self)) }.joined(separator: "\n")
-  }
+  static func lines(_ text: String) -> String { DisplayText.lines(text) }
 
   /// Prints rows in columns of equal width.
   static func printTable(_ rows: [[String]]) {

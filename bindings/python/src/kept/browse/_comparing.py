@@ -10,7 +10,6 @@ import kept
 
 from ._places import path_of
 from ._session import Layers, open_store
-from ._text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,5 +75,6 @@ def compare(left: kept.Store, right: kept.Store, progress: Callable[[int, int], 
 def _values(settings: kept.Store, progress: Callable[[int, int], object]) -> tuple[dict[str, str], set[str]]:
     """The stored values as text, and the keys of secrets."""
     export: dict[str, Any] = json.loads(settings.export(progress=progress))
-    values = {key: one_line(json.dumps(value, ensure_ascii=False)) for key, value in export["values"].items()}
+    texts = {key: json.dumps(value, ensure_ascii=False) for key, value in export["values"].items()}
+    values = {key: kept.display_text(text, json=True) for key, text in texts.items()}
     return values, set(export["omitted"])

@@ -17,27 +17,20 @@ SECRET = "(secret)"
 _LONGEST = 2000
 """Characters of a value that a line has at most; the page of a key has all of them."""
 
-# Control characters, and those that change the direction of the text after them: a value must not rearrange a line.
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
-
 
 def one_line(text: str) -> str:
     """Text without line breaks and control characters, which are shown as escapes."""
-    return _UNSAFE.sub(_escape, text)
+    return kept.display_text(text)
 
 
 def many_lines(text: str) -> str:
     """The same with line breaks and tabs."""
-    return re.sub(r"[^\n\t]", lambda match: _UNSAFE.sub(_escape, match[0]), text)
+    return kept.display_text(text, lines=True)
 
 
 def first_unsafe(text: str) -> str | None:
     """The first character that `many_lines` shows as an escape."""
-    return next((match[0] for match in _UNSAFE.finditer(text) if match[0] not in "\n\t"), None)
-
-
-def _escape(match: re.Match[str]) -> str:
-    return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(match[0], f"\\u{ord(match[0]):04x}")
+    return next((found for found, shown in zip(text, many_lines(text), strict=False) if found != shown), None)
 
 
 # Variation selectors, joiners and skin tones: terminals do not agree on the width of what they are a part of. Without
@@ -81,7 +74,7 @@ def value_text(value: kept.JSON) -> str:
     if isinstance(value, datetime | kept.Timestamp):
         return date_text(value)
     text = json.dumps(value, ensure_ascii=False, default=_form)
-    return one_line(text if len(text) <= _LONGEST else text[:_LONGEST])
+    return kept.display_text(text if len(text) <= _LONGEST else text[:_LONGEST], json=True)
 
 
 def date_text(value: datetime | kept.Timestamp) -> str:

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 import kept
 
-from ._text import date_text, many_lines, one_line
+from ._text import date_text, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,7 +73,7 @@ def json_text(value: kept.JSON) -> str:
         scratch["value"] = value
         tree = json.loads(scratch.export())["values"]["value"]
     # Characters that act on a terminal can only stand in texts, where JSON has escapes for them.
-    return many_lines(json.dumps(tree, indent=2, ensure_ascii=False))
+    return kept.display_text(json.dumps(tree, indent=2, ensure_ascii=False), json=True)
 
 
 def bytes_value(text: str) -> bytes:
