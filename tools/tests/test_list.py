@@ -85,6 +85,16 @@ def test_a_table_says_when_and_by_whom_a_value_was_stored(
     assert row[:6] == ["audio.volume", "integer", "7", "user", day, "kept"]
 
 
+@pytest.mark.parametrize("emoji", ["✅", "❤️", "👍🏽", "🇩🇪", "👩‍👩‍👧‍👦", "🏳️‍🌈"])
+def test_an_emoji_takes_two_columns_of_a_table(emoji: str, kept: Kept, environment: dict[str, str]) -> None:
+    assert kept("set", "player", f"a={json.dumps(emoji)}", 'b="ab"', f'{emoji}="ab"').status == 0
+    _, shown = on_terminal(environment | {"NO_COLOR": "1"}, ["list", "player"], [])
+    rows = {line.split()[0]: line for line in shown.replace("\r\n", "\n").splitlines()}
+    # The next column begins as many characters later as the emoji has more than two.
+    assert rows["a"].index("user") == rows["b"].index("user") + len(emoji) - 2
+    assert rows[emoji].index("user") == rows["b"].index("user") + len(emoji) - 2
+
+
 @pytest.mark.parametrize("words", ["list player", "explain player audio.volume", "describe player", "stores"])
 def test_a_table_fits_a_narrow_terminal_and_keeps_keys_and_values(
     words: str, declared: Kept, environment: dict[str, str]

@@ -156,7 +156,5 @@ enum Count {
 }
 
 extension String {
-  func padded(to width: Int) -> String {
-    self + String(repeating: " ", count: max(0, width - Shown.width(self)))
-  }
+  func padded(to width: Int) -> String { DisplayText.padded(self, toColumns: width) }
 }

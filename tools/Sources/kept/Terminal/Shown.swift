@@ -20,32 +20,9 @@ enum Shown {
   /// JSON with escapes.
   static func json(_ text: String) -> String { DisplayText.json(text) }
 
-  /// The columns that a text takes on a terminal: wide characters take two, combining ones none.
-  static func width(_ text: String) -> Int { text.unicodeScalars.reduce(0) { $0 + width($1) } }
-
-  private static func width(_ scalar: Unicode.Scalar) -> Int {
-    switch scalar.properties.generalCategory {
-    case .nonspacingMark, .enclosingMark, .format, .control: return 0
-    default: break
-    }
-    switch scalar.value {
-    case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
-      0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F900...0x1FAFF, 0x20000...0x3FFFD:
-      return 2
-    default: return 1
-    }
-  }
+  /// The columns that a text takes on a terminal.
+  static func width(_ text: String) -> Int { DisplayText.columns(text) }
 
   /// A text of at most so many columns, with `…` for the rest.
-  static func cut(_ text: String, to columns: Int) -> String {
-    if width(text) <= columns { return text }
-    var cut = ""
-    var used = 1
-    for character in text {
-      used += width(String(character))
-      if used > columns { break }
-      cut.append(character)
-    }
-    return cut + "…"
-  }
+  static func cut(_ text: String, to columns: Int) -> String { DisplayText.cut(text, toColumns: columns) }
 }

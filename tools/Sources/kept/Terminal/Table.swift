@@ -26,8 +26,7 @@ struct Table {
   private func line(_ row: [String], _ widths: [Int]) -> String {
     var line = ""
     for (text, width) in zip(row, widths) where width > 0 {
-      let cut = Shown.cut(text, to: width)
-      line += cut + String(repeating: " ", count: width - Shown.width(cut) + 2)
+      line += Shown.cut(text, to: width).padded(to: width + 2)
     }
     while line.hasSuffix(" ") { line.removeLast() }
     return line

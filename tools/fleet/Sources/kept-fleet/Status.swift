@@ -146,9 +146,10 @@ enum Terminal {
   /// Prints rows in columns of equal width.
   static func printTable(_ rows: [[String]]) {
     let rows = rows.map { $0.map(line) }
-    let widths = rows.first.map { $0.indices.map { column in rows.map { $0[column].count }.max() ?? 0 } } ?? []
+    let widths =
+      rows.first.map { $0.indices.map { column in rows.map { DisplayText.columns($0[column]) }.max() ?? 0 } } ?? []
     for row in rows {
-      let cells = zip(row, widths).map { cell, width in cell + String(repeating: " ", count: width - cell.count) }
+      let cells = zip(row, widths).map { cell, width in DisplayText.padded(cell, toColumns: width) }
       print((cells.dropLast() + row.suffix(1)).joined(separator: "  "))
     }
   }
