@@ -177,7 +177,7 @@ typedef struct kept_options {
 #define KEPT_BY_HOST     1u   /* the program calls kept_store_dispatch() when kept_store_fd() is readable */
 
 /* As the path of a layer's file: /etc/kept/<identifier>/managed.json or system.json. Only for a store opened by its
-   identifier. */
+   identifier. In a sandbox that shows the files of its host, those in /run/host/etc/kept apply too. */
 #define KEPT_STANDARD_FILE ""
 
 #define KEPT_OPTIONS_INIT \
@@ -476,10 +476,12 @@ KEPT_API kept_status kept_declarations_json(kept_store *store, const char *prefi
  *   {"values": {"audio.volume": 30}, "locked": ["audio.theme"], "lockedPrefixes": ["network."]}
  * in the JSON of kept_get_json(). "locked" and "lockedPrefixes" belong to the managed layer only; its "values" lock
  * their keys too. For a locked key the arguments, the environment and the user's layer are ignored. A layer's file must
- * be a regular file. The file and every folder on its path must belong to root or to the program's effective user, and
- * be writable for the owner only; a sticky folder of root's, such as /tmp, is accepted. If a managed file exists but
- * cannot be read or parsed, kept_open() fails with KEPT_UNAVAILABLE; such a system file is reported. Once the store is
- * open, a file that breaks is reported, and the layer keeps its last good state. A missing file is an empty layer.
+ * be a regular file. The file, every folder on its path and every symbolic link must belong to root or to the program's
+ * effective user, and be writable for the owner only; a sticky folder of root's, such as /tmp, is accepted, and so is a
+ * read-only mount point below /etc. In a user namespace an owner who is not mapped counts as root below /etc. If a
+ * managed file exists but cannot be read or parsed, or a link to it leads to nothing, kept_open() fails with
+ * KEPT_UNAVAILABLE; such a system file is reported. Once the store is open, a file that breaks is reported, and the
+ * layer keeps its last good state. A missing file is an empty layer.
  *
  * Arguments are pairs, "-audio.volume 30". An environment variable has the key in capitals, with `_` for each dot:
  * PLAYER_AUDIO_VOLUME. Both are text. They are read as the type of the key's declaration, or without one as the type of

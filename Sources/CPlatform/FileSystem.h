@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #if defined(__linux__)
@@ -92,6 +93,20 @@ static inline int kept_identify_folder(const char *path, kept_folder_identity *i
   if (S_ISDIR(mode)) return 0;
   errno = ENOTDIR;
   return -1;
+}
+
+/// Whether an open folder is one that was mounted, and that mount is read-only.
+static inline bool kept_is_read_only_mount(int folder) {
+#if defined(__linux__)
+  const uint64_t mount_root = 0x2000; /* STATX_ATTR_MOUNT_ROOT */
+  struct statx extended;
+  struct statvfs mount;
+  return syscall(SYS_statx, folder, "", 0x1000 /* AT_EMPTY_PATH */, 0, &extended) == 0 &&
+    (extended.stx_attributes & mount_root) && fstatvfs(folder, &mount) == 0 && (mount.f_flag & ST_RDONLY);
+#else
+  (void)folder;
+  return false;
+#endif
 }
 
 /// When a file was last changed, in nanoseconds since 1970.

@@ -115,6 +115,16 @@ static inline int kept_rename_new_at(int source, const char *draft, int folder, 
   return 0;
 }
 
+/// Whether every user of the system is mapped to the user namespace of this process. True without /proc.
+static inline bool kept_maps_every_user(void) {
+  unsigned long inside, outside, count, users = 0;
+  FILE *map = fopen("/proc/self/uid_map", "re");
+  if (map == NULL) return true;
+  while (fscanf(map, "%lu %lu %lu", &inside, &outside, &count) == 3) users += count;
+  fclose(map);
+  return users >= UINT32_MAX; // -1 stands for no user
+}
+
 /// An environment variable; NULL also if the program has other rights than the user who set it, as a set-user-ID
 /// program has.
 static inline const char *kept_variable(const char *name) {

@@ -340,6 +340,25 @@ def test_a_user_who_does_not_exist_in_the_namespace_is_named(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="root becomes another user")
+def test_a_store_with_an_identifier_is_healthy_where_root_is_not_mapped(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    # As in a sandbox: /etc seems to belong to nobody, and has no files of the administrator.
+    program = shutil.copy(environment["KEPT_COMMAND"], tmp_path / "kept")
+    for parent in tmp_path.parents:
+        if "pytest-" in parent.name:
+            parent.chmod(0o755)
+    os.chown(tmp_path, 1000, 1000)
+    as_user = ["setpriv", "--reuid=1000", "--regid=1000", "--clear-groups", "unshare", "--user", "--map-user=1000"]
+    for words in (["set", "-q", "com.example.sandboxed", "a=1"], ["doctor", "com.example.sandboxed"]):
+        run = [*as_user, str(program), *words]
+        done = subprocess.run(run, env=environment, capture_output=True, text=True, check=False, cwd="/")
+        if "unshare: " in done.stderr:
+            pytest.skip("this user may make no namespace")
+        assert (done.returncode, done.stderr) == (0, ""), done
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root becomes another user")
 def test_a_folder_that_may_not_be_entered_is_named(
     kept: Kept, environment: dict[str, str], store: Path, tmp_path: Path
 ) -> None:

@@ -4,7 +4,8 @@ import CPlatform
 
 /// The system's status of the file at a path, or the error from reading the status.
 ///
-/// A symbolic link in place of the file has a stamp of its own.
+/// A symbolic link in place of the file has a stamp of its own. If links are followed, this is only so if it leads to
+/// nothing.
 package struct FileStamp: Sendable {
   /// 0, or the errno of the status call: ENOENT if the file does not exist.
   let error: Int32
@@ -25,9 +26,12 @@ package struct FileStamp: Sendable {
   /// Reads the stamp of a file; the path is relative to the folder.
   // Not inlined: each of its many callers would have a copy.
   @inline(never)
-  init(of path: String, in folder: Int32 = AT_FDCWD) {
+  init(of path: String, in folder: Int32 = AT_FDCWD, followingLinks: Bool = false) {
     var status = stat()
-    guard fstatat(folder, path, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+    guard
+      followingLinks && fstatat(folder, path, &status, 0) == 0
+        || fstatat(folder, path, &status, AT_SYMLINK_NOFOLLOW) == 0
+    else {
       self.init(error: kept_errno())
       return
     }

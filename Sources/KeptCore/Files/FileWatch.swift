@@ -45,7 +45,7 @@ package final class FileWatch: Sendable {
 
     // The folder whose events show a change: the file's own folder, or the watched folder itself.
     var place: String { isFolder ? path + "/." : path }
-    var stamp: FileStamp { isFolder ? FileStamp(ofFolder: path) : FileStamp(of: path) }
+    var stamp: FileStamp { isFolder ? FileStamp(ofFolder: path) : FileStamp(of: path, followingLinks: true) }
   }
   private struct Change {
     let number: Int
@@ -110,7 +110,7 @@ package final class FileWatch: Sendable {
 
   /// Watches a file in an instance of its own, for tests.
   func begin(_ path: String, _ changed: @escaping @Sendable () -> Void) -> Token {
-    Token(self, add(Watch(path: path, changed: changed, seen: FileStamp(of: path))))
+    Token(self, add(Watch(path: path, changed: changed, seen: FileStamp(of: path, followingLinks: true))))
   }
 
   var hasThread: Bool { state.read(\.hasThread) }

@@ -33,9 +33,8 @@ final class FolderAnchor: Sendable {
   }
 
   private static func isPathSafe(_ path: String, to identity: FileIdentity) -> Bool {
-    // Checks a file in the folder, because the folder itself must be checked too.
-    guard let walked = try? AdministratorFolder.hold(of: path + "/x") else { return false }
-    return (try? walked.status())?.identity == identity
+    guard let found = try? AdministratorFolder.find(path), found.status.identity == identity else { return false }
+    return (try? AdministratorFolder.check(found.status, found.path)) != nil
   }
 
   private init(_ folder: consuming OpenFolder, _ identity: FileIdentity) {

@@ -111,7 +111,7 @@ struct LayerState: Sendable {
         .ignored
       } else if finding.problem != nil { .skipped } else { layer == winner ? .wins : .hidden }
     return Explanation.LayerFinding(
-      layer: layer, source: finding.isThere ? source(of: layer, key) : files.path(of: layer),
+      layer: layer, source: finding.isThere ? source(of: layer, key) : files.path(of: layer, for: key),
       value: finding.value ?? finding.unfit, outcome: outcome,
       problem: finding.problem?.message ?? files.problem(of: layer)?.message,
       isSecret: entry?.declaration?.isSecret == true)
@@ -132,7 +132,7 @@ struct LayerState: Sendable {
     switch layer {
     case .arguments: "-" + key.text
     case .environment: environmentPrefix.map { EnvironmentName.name(of: key, prefix: $0) }
-    default: files.path(of: layer)
+    default: files.path(of: layer, for: key)
     }
   }
 }

@@ -5,7 +5,7 @@ import CPlatform
 /// The place of a layer that is read from a file.
 public enum LayerPlace: Sendable, Hashable {
   /// `/etc/kept/<identifier>/managed.json` and `/etc/kept/<identifier>/system.json`, for a store that is opened by its
-  /// identifier.
+  /// identifier; in a sandbox that shows the files of its host as `/run/host/etc`, also the same files there.
   case standard
   /// A file of any name.
   case path(String)
@@ -46,7 +46,7 @@ struct LayerSources {
     for (place, layer) in [(managed, Layer.managed), (system, .system)] {
       guard let place else { continue }
       layers.insert(layer)
-      files.append(LayerFile(path: try place.path(of: layer, identifier: identifier), layer: layer))
+      files += LayerFile.all(at: try place.path(of: layer, identifier: identifier), layer: layer)
     }
     followed = LayerFiles(files)
     (contents, problems) = followed.read()

@@ -91,8 +91,8 @@ package final class LayerStack: @unchecked Sendable {
   /// Whether there is a layer that hides written values.
   var hasText: Bool { sources.contains(.arguments) || sources.contains(.environment) }
 
-  /// The file of a layer.
-  func path(of layer: Layer) -> String? { files.read { $0.path(of: layer) } }
+  /// The file in which a layer has a value or a lock for a key.
+  func path(of layer: Layer, for key: KeyName) -> String? { files.read { $0.path(of: layer, for: key) } }
 
   /// The current layers, with the details that explanations need.
   var moment: LayerState {
@@ -138,7 +138,7 @@ package final class LayerStack: @unchecked Sendable {
   /// Throws `locked` for a key that the administrator has locked.
   func checkUnlocked(_ key: KeyName) throws(StoreError) {
     guard mayLock, layers.managed.locks(key) else { return }
-    guard let path = path(of: .managed) else {
+    guard let path = path(of: .managed, for: key) else {
       throw StoreError(
         .locked, key: key.text,
         "is locked, because the options that name the managed layer are wrong; correct them and open the store again")

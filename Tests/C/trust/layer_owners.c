@@ -80,11 +80,15 @@ static void a_layer_that_cannot_be_understood_is_no_layer(void) {
 }
 
 static void only_a_regular_file_is_a_layer(void) {
-  const char *good = file_in_folder(), *folder = fresh_folder(), *fifo = fresh_folder(), *link = fresh_folder();
-  CHECK_INT(0, mkdir(folder, 0755) | mkfifo(fifo, 0644) | symlink(good, link));
+  const char *folder = fresh_folder(), *fifo = fresh_folder(), *link = fresh_folder();
+  CHECK_INT(0, mkdir(folder, 0755) | mkfifo(fifo, 0644));
   expect_refused(folder);
   expect_refused(fifo);
-  expect_refused(link);
+  for (int i = 0; i < 2; i++) {
+    CHECK_INT(0, symlink(i ? folder : fifo, link));
+    expect_refused(link);
+    CHECK_INT(0, unlink(link));
+  }
 }
 
 static void a_file_that_other_users_may_write_is_no_layer(void) {
@@ -124,6 +128,29 @@ static void a_link_on_the_way_counts_with_its_folder(void) {
   expect_managed(file_of(link, "layer.json"));
   CHECK_INT(0, chmod(place, 0777));
   expect_refused(file_of(link, "layer.json"));
+}
+
+/* The links of a ConfigMap, which are replaced when it changes. */
+static void a_link_to_the_file_counts_with_both_folders(void) {
+  const char *volume = fresh_folder(), *data = file_of(volume, "..2026"), *link = file_of(volume, "managed.json");
+  CHECK_INT(0, mkdir(volume, 0755) | mkdir(data, 0755) | symlink("..2026", file_of(volume, "..data")));
+  CHECK_INT(0, symlink("..data/managed.json", link));
+  expect_refused(link);
+  put_file(file_of(data, "managed.json"), locks);
+  expect_managed(link);
+  const char *folders[] = { volume, data };
+  for (int i = 0; i < 2; i++) {
+    CHECK_INT(0, chmod(folders[i], 0777));
+    expect_refused(link);
+    CHECK_INT(0, chmod(folders[i], 0755));
+  }
+  expect_managed(link);
+  if (!has_other_user()) return;
+  give_away(link);
+  expect_refused(link);
+  CHECK_INT(0, lchown(link, 0, 0));
+  give_away(file_of(volume, "..data"));
+  expect_refused(link);
 }
 
 static void a_layer_belongs_to_root_or_to_the_user(void) {
@@ -217,6 +244,7 @@ int main(int argc, char **argv) {
     FOLDER_TEST(a_file_that_other_users_may_write_is_no_layer),
     FOLDER_TEST(a_file_below_a_folder_that_other_users_may_write_is_no_layer),
     FOLDER_TEST(a_link_on_the_way_counts_with_its_folder),
+    FOLDER_TEST(a_link_to_the_file_counts_with_both_folders),
     FOLDER_TEST(a_layer_belongs_to_root_or_to_the_user),
     FOLDER_TEST(a_user_s_program_trusts_root_and_its_user),
     FOLDER_TEST(limits_do_not_switch_locks_off),

@@ -36,10 +36,11 @@ class Side:
 
     environment: dict[str, str]
     answers: dict[str, Answer] = field(default_factory=dict)
+    words: tuple[str, ...] = ("gsettings",)
 
     def run(self, *arguments: str) -> Answer:
         run = subprocess.run(
-            ["gsettings", *arguments], env=self.environment, capture_output=True, text=True, timeout=SECONDS
+            [*self.words, *arguments], env=self.environment, capture_output=True, text=True, timeout=SECONDS
         )
         return Answer(run.returncode, run.stdout, run.stderr)
 

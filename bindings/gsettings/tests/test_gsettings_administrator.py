@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
+import pytest
 from sides import Answer, Side, record_all, session, side_of
 
 SOUND = "org.gnome.desktop.sound"
@@ -82,3 +84,27 @@ def test_vendor_defaults_and_locks_are_as_on_dconf(schemas: Path, build: Path, t
     assert (refused.status, refused.errors) == (1, "The key is not writable\n")
     assert kept["administered: writable org.gnome.desktop.sound input-feedback-sounds"].output == "false\n"
     assert kept["step 6: get org.gnome.desktop.sound event-sounds"].output == "false\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root becomes another user")
+def test_nothing_is_locked_in_a_sandbox_without_the_administrators_files(
+    schemas: Path, build: Path, tmp_path: Path
+) -> None:
+    # As Flatpak makes it: /etc, like every file of root, seems to belong to nobody.
+    for folder in [tmp_path, schemas]:
+        for parent in folder.parents:
+            if "pytest-" in parent.name:
+                parent.chmod(0o755)
+    schemas.chmod(0o755)
+    with session(schemas, tmp_path) as common:
+        os.chown(tmp_path, 1000, 1000)
+        side = side_of("kept", common, build)
+        side.words = (
+            *("setpriv", "--reuid=1000", "--regid=1000", "--clear-groups"),
+            *("unshare", "--user", "--map-user=1000", "gsettings"),
+        )
+        steps = [("writable",), ("set", "mine"), ("get",)]
+        answers = [side.run(word, SOUND, "theme-name", *value) for word, *value in steps]
+    if "unshare: " in answers[0].errors:
+        pytest.skip("this user may make no namespace")
+    assert answers == [Answer(0, output, "") for output in ("true\n", "", "'mine'\n")]

@@ -53,7 +53,9 @@ struct LayerChoice {
   /// The files of the administrator that are read for a store.
   func files(for location: String) -> [String] {
     let choice = fixed(for: location)
-    return [choice.managed, choice.system].compactMap { $0 }
+    let files = [choice.managed, choice.system].compactMap { $0 }
+    // Those of the host, where a sandbox shows them, apply too.
+    return files + files.map { "/run/host" + $0 }
   }
 
   /// Whether the administrator has written a file for a store.

@@ -32,6 +32,14 @@ package struct LayerContents: Sendable, Equatable {
   /// Whether there is neither a value nor a lock.
   var isEmpty: Bool { values.isEmpty && locked.isEmpty && lockedPrefixes.isEmpty }
 
+  /// The contents together with those of a less important file: what either locks is locked.
+  func above(_ other: LayerContents) -> LayerContents {
+    var values = other.values
+    for (key, value) in self.values { values[key] = value }
+    return LayerContents(
+      values: values, locked: locked.union(other.locked), lockedPrefixes: lockedPrefixes + other.lockedPrefixes)
+  }
+
   /// Whether the layers of arguments, environment and user are ignored for a key.
   func locks(_ key: KeyName) -> Bool { locked.contains(key) || hasLockedPrefix(key.exact) }
 

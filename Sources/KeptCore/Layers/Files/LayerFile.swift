@@ -17,6 +17,17 @@ package struct LayerFile: Sendable {
   /// The default path: `/etc/kept/<identifier>/managed.json` or `…/system.json`.
   static func standardPath(identifier: String, layer: Layer) -> String { "/etc/kept/\(identifier)/\(layer).json" }
 
+  /// The files of a layer at a path, the more important one first.
+  ///
+  /// In a sandbox that shows the files of its host, those below `/etc/kept` include the host's.
+  static func all(at path: String, layer: Layer) -> [LayerFile] {
+    let file = LayerFile(path: path, layer: layer)
+    guard path.begins(with: "/etc/kept/"), FileStatus.isThere(AdministratorFolder.host + "/etc") else {
+      return [file]
+    }
+    return [LayerFile(path: AdministratorFolder.host + path, layer: layer), file]
+  }
+
   package enum Reading: Sendable {
     /// The file is unchanged.
     case unchanged
@@ -47,19 +58,17 @@ package struct LayerFile: Sendable {
 
   /// Reads the file once; nil if it changed while it was read.
   private func attempt(since stamp: FileStamp?) throws(StoreError) -> Reading? {
-    let folder: OpenFolder
+    let found: PathWalk.Found
     do throws(StoreError) {
-      guard let held = try AdministratorFolder.hold(of: path) else { return .absent }
-      folder = held
+      guard let file = try AdministratorFolder.find(path) else { return .absent }
+      found = file
     } catch {
       throw error.said { "\(subject): \($0)" }
     }
-    let name = AdministratorFolder.name(of: path)
     // Checked before it is opened: opening a device can have side effects.
-    guard let status = folder.status(of: name) else { return try noFile(kept_errno()) }
-    try check(status)
-    if stamp?.vouches(for: FileStamp(status.system)) == true { return .unchanged }
-    let outcome = try opened(name, in: folder)
+    try check(found.status, found.path)
+    if stamp?.vouches(for: FileStamp(found.status.system)) == true { return .unchanged }
+    let outcome = try open(found)
     switch outcome {
     case .read(let reading): return reading
     case .refused(let error): return try notOpened(error)
@@ -67,23 +76,19 @@ package struct LayerFile: Sendable {
     }
   }
 
-  private func opened(
-    _ name: String, in folder: borrowing OpenFolder
-  ) throws(StoreError) -> ForeignFile.Outcome<Reading?> {
-    try ForeignFile.open(name, in: folder.descriptor, calling: subject, check) { file, status throws(StoreError) in
-      try check(status)
+  private func open(_ found: borrowing PathWalk.Found) throws(StoreError) -> ForeignFile.Outcome<Reading?> {
+    let (name, folder, place) = (found.name, found.folder.descriptor, found.path)
+    return try ForeignFile.open(name, in: folder, calling: subject) { status throws(StoreError) in
+      try check(status, place)
+    } _: { file, status throws(StoreError) in
+      try check(status, place)
       let before = FileStamp(status.system)
       beforeReading()
       let bytes = try bytes(of: file, expecting: status.size)
-      // Checked by its path, to confirm that it is still in place.
-      guard before.isSame(as: FileStamp(of: path)), bytes.count == status.size else { return nil }
+      // Checked by its name, to confirm that it is still in place.
+      guard before.isSame(as: FileStamp(of: name, in: folder)), bytes.count == status.size else { return nil }
       return .read(try contents(bytes), before)
     }
-  }
-
-  private func noFile(_ error: Int32) throws(StoreError) -> Reading {
-    guard error == ENOENT || error == ENOTDIR else { throw cannotRead(error) }
-    return .absent
   }
 
   private func notOpened(_ error: Int32) throws(StoreError) -> Reading? {
@@ -95,11 +100,11 @@ package struct LayerFile: Sendable {
   }
 
   /// Throws if it is not a regular file, another user may write it, or it is too large.
-  private func check(_ status: FileStatus) throws(StoreError) {
+  private func check(_ status: FileStatus, _ place: String) throws(StoreError) {
     if let other = status.otherKind {
       throw problem(.unavailable, "is \(other), not a regular file; put the file itself there")
     }
-    do throws(StoreError) { try AdministratorFolder.check(status, path) } catch {
+    do throws(StoreError) { try AdministratorFolder.check(status, place) } catch {
       throw error.said { "\(subject): \($0)" }
     }
     guard status.size <= Limits.valueBytes else {

@@ -80,7 +80,6 @@ import Testing
 
   @Test func `has a link, a FIFO or a directory in its place for a while`() throws {
     try edit(1)
-    try write(7, to: folder.path + "/other.json")
     try following { file in
       for (number, disturb) in [makeLink, makeFIFO, makeDirectory].enumerated() {
         #expect(rename(path, path + ".away") == 0)

@@ -27,7 +27,8 @@ enum Obstacles {
       guard let place = Place(path) else { break }
       places.append(place)
     }
-    let foreign = places.filter { $0.owner != 0 && $0.owner != geteuid() }
+    // Whose a file is that seems to belong to nobody, its place decides.
+    let foreign = places.filter { $0.owner != 0 && $0.owner != geteuid() && !Users.isUnmapped($0.owner) }
     let open = places.filter { $0.othersMayWrite && !($0.isSticky && $0.owner == 0) }
     return [owners(foreign, "root"), writable(open)].compactMap { $0 }
   }

@@ -91,10 +91,34 @@ import Testing
     try child.finish()
   }
 
-  @Test func `is no symbolic link, not even to a good one`() throws {
+  @Test func `may be reached through links of a mounted volume`() throws {
+    try FileManager.default.createDirectory(atPath: folder.path + "/..2026", withIntermediateDirectories: false)
+    try write(#"{"values":{"a":1}}"#, to: folder.path + "/..2026/managed.json")
+    #expect(symlink("..2026", folder.path + "/..data") == 0)
+    #expect(symlink("..data/managed.json", path) == 0)
+    #expect(try contents().values == [key("a"): 1])
+  }
+
+  @Test(arguments: ["none.json", "none/managed.json", "good.json/managed.json", "/none/managed.json"])
+  func `is no link that leads to nothing`(target: String) throws {
     try write("{}", to: folder.path + "/good.json")
-    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: folder.path + "/good.json")
-    try expectOther("a symbolic link")
+    #expect(symlink(target, path) == 0)
+    for file in [file, LayerFile(path: path + "/deeper/managed.json", layer: .managed)] {
+      let error = try failure(of: file)
+      #expect(error.code == .unavailable)
+      #expect(error.message.contains("\(path) is a link to \(target), which does not exist here"), "\(error)")
+    }
+  }
+
+  @Test func `is absent in an existing folder that a link leads to`() throws {
+    #expect(symlink(".", path) == 0)
+    #expect(isAbsent(LayerFile(path: path + "/none.json", layer: .managed)))
+    #expect(isAbsent(LayerFile(path: path + "/none/none.json", layer: .managed)))
+  }
+
+  @Test func `is no end of a chain of links without an end`() throws {
+    #expect(symlink(path, path) == 0)
+    #expect(try failure().code == .unavailable)
   }
 
   @Test func `is no directory`() throws {
@@ -161,7 +185,7 @@ import Testing
       unlink(path)
       symlink("/etc/passwd", path)
     }
-    #expect(try failure(of: file).message.contains("a symbolic link"))
+    #expect(try failure(of: file).code == .invalid)
   }
 
   @Test func `that is removed while it is read is absent`() throws {
