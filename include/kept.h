@@ -214,6 +214,9 @@ typedef struct kept_options {
  *  any part of it is damaged, and KEPT_TOO_LARGE above 1 GiB. Except for the copy, these rules also hold for `dir:` and
  *  its files.
  *
+ *  A process of root follows no symbolic link of another user, here and in every other call that takes a path:
+ *  KEPT_DENIED.
+ *
  *  A managed layer that cannot be read is KEPT_UNAVAILABLE: the store is not opened without its locks. A program that
  *  runs with other privileges than its caller (set-user-ID) ignores XDG_CONFIG_HOME, HOME and the environment layer:
  *  its stores are in the home folder of its effective user. A path to a store, a layer, a backup or an export may

@@ -53,6 +53,28 @@ static inline int kept_hold_at(int folder, const char *name, int flags) {
   return kept_not_standard(openat(folder, name, KEPT_HOLD | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags));
 }
 
+/// Opens what a path leads to that has no symbolic links: ELOOP if it has one, ENOSYS before Linux 5.6.
+static inline int kept_open_plain_path(const char *path, uint64_t flags) {
+#if defined(__linux__)
+  struct {
+    uint64_t flags, mode, resolve;
+  } how = { flags | O_CLOEXEC, 0, 0x04 /* RESOLVE_NO_SYMLINKS */ };
+  return kept_not_standard((int)syscall(437 /* openat2 */, AT_FDCWD, path, &how, sizeof how));
+#else
+  (void)path, (void)flags;
+  errno = ENOSYS;
+  return -1;
+#endif
+}
+
+static inline int kept_hold_without_links(const char *path) {
+  return kept_open_plain_path(path, KEPT_HOLD | O_DIRECTORY);
+}
+
+static inline int kept_open_without_links(const char *path) {
+  return kept_open_plain_path(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+}
+
 /// Reads the target of a symbolic link. Returns the number of bytes, or -1 with errno set.
 static inline ssize_t kept_link_target(int folder, const char *name, void *target, size_t capacity) {
   return readlinkat(folder, name, (char *)target, capacity);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,30 @@ def test_an_export_says_what_it_leaves_out(declared: Kept) -> None:
     assert declared("export", "player", "--prefix", "audio.").err == ""
     assert "does not say that it is secret" in declared("export", "player", "--secrets").err
     assert declared("export", "player", "--secrets", "--declarations").err == ""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be led by another user")
+def test_root_follows_no_link_of_another_user(kept: Kept, tmp_path: Path) -> None:
+    secret, folder = tmp_path / "secret.json", tmp_path / "other"
+    secret.write_text('{"a": 1}')
+    folder.mkdir()
+    link, to_folder = folder / "link.json", folder / "folder"
+    link.symlink_to(secret)
+    to_folder.symlink_to(tmp_path)
+    for path in (folder, link, to_folder):
+        os.chown(path, 65534, 65534, follow_symlinks=False)
+    assert kept("set", "player", "b", "1").status == 0
+    for words in (
+        ["import", "player", str(link)],
+        ["import", "player", str(to_folder / "secret.json")],
+        ["declare", "player", str(link)],
+        ["export", "player", "--output", str(to_folder / "export")],
+        ["backup", "player", str(to_folder / "backup")],
+        ["restore", "player", str(to_folder / "backup")],
+        ["set", str(to_folder / "store"), "a", "1"],
+        ["list", str(to_folder / "config/kept/player.kept")],
+    ):
+        done = kept(*words)
+        assert done.status != 0 and "which root does not follow" in done.err, (words, done)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["config", "other", "secret.json"]
+    assert kept("list", "player").out == "b=1\n"

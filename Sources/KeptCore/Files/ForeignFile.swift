@@ -17,20 +17,21 @@ enum ForeignFile {
   /// - Parameters:
   ///   - folder: the open folder that the path is relative to.
   ///   - name: what an error calls the file; nil for the path.
-  ///   - followingLinks: whether the path may be a symbolic link.
+  ///   - followingLinks: whether the path may be a symbolic link; root does not follow another user's.
   ///   - check: throws for a file that must not be opened; called before opening, so that no device is opened.
   static func open<Result>(
     _ path: String, in folder: Int32 = AT_FDCWD, calling name: String? = nil, followingLinks: Bool = false,
     _ check: (FileStatus) throws(StoreError) -> Void,
     _ body: (Int32, FileStatus) throws(StoreError) -> Result
   ) throws(StoreError) -> Outcome<Result> {
+    if followingLinks { try UserLinks.check(path) }
     guard let before = FileStatus(of: path, in: folder, followingLinks: followingLinks) else {
       return .refused(kept_errno())
     }
     try check(before)
     try FilesInUse.beginReading(before.identity, name ?? path)
     defer { FilesInUse.endReading(before.identity) }
-    let file = followingLinks ? kept_open_named(path) : kept_open_at(folder, path, O_RDONLY, 0)
+    let file = followingLinks ? UserLinks.open(file: path) : kept_open_at(folder, path, O_RDONLY, 0)
     guard file >= 0 else { return .refused(kept_errno()) }
     guard let status = FileStatus(of: file) else {
       let error = kept_errno()

@@ -9,9 +9,9 @@ struct OpenFolder: ~Copyable {
 
   /// Opens a folder; nil, with errno, if that fails.
   ///
-  /// Symbolic links in the path are followed.
+  /// Symbolic links in the path are followed, but not another user's by root.
   init?(holding path: String) {
-    let descriptor = kept_hold_at(AT_FDCWD, path, O_DIRECTORY)
+    let descriptor = UserLinks.hold(folder: path)
     guard descriptor >= 0 else { return nil }
     self.path = path
     self.descriptor = descriptor

@@ -108,6 +108,12 @@ public final class Store: SettingsAccess {
     return location.scheme == .memory ? nil : location.name
   }
 
+  /// Throws `denied` if this process acts as root, and a symbolic link on a path belongs to another user.
+  ///
+  /// Such a link could lead root to any file. Kept checks the paths that it opens itself; this is for programs that
+  /// open other files, which their caller names. C and Python have no counterpart.
+  public static func checkLinks(on path: String) throws(StoreError) { try UserLinks.check(path) }
+
   /// Closes the handle and syncs its writes to the disk.
   ///
   /// It may be called twice; of two threads that call it, both wait for the end. In C: `kept_close`.

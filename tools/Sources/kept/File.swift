@@ -5,6 +5,7 @@ import Kept
 
 enum File {
   static func bytes(of path: String) throws(StoreError) -> [UInt8] {
+    try Store.checkLinks(on: path)
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure(path) }
     defer { close(descriptor) }
@@ -25,6 +26,7 @@ enum File {
   }
 
   static func write(_ text: String, to path: String) throws(StoreError) {
+    try Store.checkLinks(on: path)
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw failure(path, "written") }
     defer { close(descriptor) }

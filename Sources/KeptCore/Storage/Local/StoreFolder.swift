@@ -77,12 +77,7 @@ struct StoreFolder {
   }
 
   /// Resolves the symbolic links of a path; returns nil, with errno, if the path does not exist.
-  static func withoutLinks(_ path: String) throws(StoreError) -> String? {
-    guard let resolved = realpath(path, nil) else { return nil }
-    defer { free(resolved) }
-    guard let text = String(validatingCString: resolved) else { throw .notUTF8("what \(path) leads to") }
-    return text
-  }
+  static func withoutLinks(_ path: String) throws(StoreError) -> String? { try UserLinks.resolve(path) }
 
   /// Creates the folder and a database in it if they do not exist, and checks that they are the user's own.
   ///
@@ -171,6 +166,7 @@ struct StoreFolder {
   }
 
   private static func makeDirectories(_ path: String) throws(StoreError) {
+    try UserLinks.check(path)
     if try makeDirectory(path) { return }
     let above = parent(of: path)
     if above != path { try makeDirectories(above) }

@@ -9,6 +9,7 @@ struct FolderLock: ~Copyable {
 
   /// Makes the folder if there is none; throws `unavailable` if another process works in it.
   init(_ folder: String, mode: mode_t) throws(StoreError) {
+    try Store.checkLinks(on: folder)
     var path = ""
     for part in folder.unicodeScalars.split(separator: "/") {
       path += (path.isEmpty && folder.unicodeScalars.first != "/" ? "" : "/") + String(part)

@@ -77,6 +77,7 @@ struct Publish: AsyncParsableCommand {
 
   private static func contents(_ path: String) throws(StoreError) -> Data {
     if path == "-" { return try standardInput() }
+    try Store.checkLinks(on: path)
     do { return try Data(contentsOf: URL(filePath: path)) } catch {
       throw StoreError(.unavailable, "\(path) cannot be read")
     }
