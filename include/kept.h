@@ -167,7 +167,8 @@ typedef struct kept_options {
                                  UTF-8 is reported and ignored */
   size_t argc;                /* the number of arguments; a NULL among them is KEPT_INVALID */
   kept_report_callback report;   /* receives what no call can return: a broken layer file, a layer's value that does not
-                                    fit its declaration, a deprecated key that was set. NULL: nothing is reported.
+                                    fit its declaration, an environment variable for a key that is not declared, a
+                                    deprecated key that was set. NULL: nothing is reported.
                                     Called on the thread that finds it, with no lock held, both before and after
                                     kept_open() returns */
   void *report_context;       /* passed to `report`; must stay valid until kept_close() has returned */

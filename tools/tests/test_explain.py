@@ -128,3 +128,24 @@ def test_the_stored_value_says_which_change_it_is_from(declared: Kept) -> None:
     revision, time = declared("log", "player").out.split()[:2]
     row = declared("explain", "player", "audio.volume").out.splitlines()[3]
     assert row.split(maxsplit=3) == ["→", "user", "7", f"revision {revision}, {time}, kept"]
+
+
+def test_a_variable_for_no_declared_key_is_reported_with_the_name_that_was_meant(kept: Kept) -> None:
+    assert kept("declare", "player", "-", input='{"properties":{"audio.maxVolume":{"type":"integer"}}}').status == 0
+    variable = {"P_AUDIO_MAX_VOLUME": "30"}
+    layers = ("--env-prefix", "P_")
+    report = (
+        'kept: "audio.maxVolume": the environment variable P_AUDIO_MAX_VOLUME sets another key, which is not declared'
+    )
+    meant = "for this key write P_AUDIO_MAX_x56OLUME"
+    for words in (["list", "player"], ["explain", "player", "audio.maxVolume"], ["doctor", "player"]):
+        done = kept(*words, *layers, more=variable)
+        assert report in done.err and meant in done.err, words
+    assert meant in kept("explain", "player", "audio.maxVolume", *layers, more=variable).out
+    assert 'did you mean "audio.maxVolume"' in kept("explain", "player", "audio.max.volume", *layers, more=variable).out
+    doctor = kept("doctor", "player", "--json", *layers, more=variable)
+    found = [finding for finding in json.loads(doctor.out) if meant in finding["what"]]
+    assert doctor.status == 1 and [finding["remedy"] for finding in found] == ["correct the variable"]
+    right = {"P_AUDIO_MAX_x56OLUME": "30"}
+    assert kept("get", "player", "audio.maxVolume", *layers, more=right).out == "30\n"
+    assert kept("list", "player", *layers, more=right).err == ""

@@ -88,6 +88,8 @@ struct LayerState: Sendable {
   /// The layers that the handle was opened with.
   let sources: Set<Layer>
   let environmentPrefix: String?
+  /// The variables that set no declared key.
+  let undeclared: [UndeclaredVariable]
   let files: LayerFiles
 
   func explain(_ key: KeyName, _ entry: Entry?) -> Explanation {
@@ -113,8 +115,13 @@ struct LayerState: Sendable {
     return Explanation.LayerFinding(
       layer: layer, source: finding.isThere ? source(of: layer, key) : files.path(of: layer, for: key),
       value: finding.value ?? finding.unfit, outcome: outcome,
-      problem: finding.problem?.message ?? files.problem(of: layer)?.message,
+      problem: finding.problem?.message ?? files.problem(of: layer)?.message ?? problem(of: layer, key),
       isSecret: entry?.declaration?.isSecret == true)
+  }
+
+  private func problem(of layer: Layer, _ key: KeyName) -> String? {
+    guard layer == .environment, let environmentPrefix else { return nil }
+    return undeclared.lazy.compactMap { $0.problem(of: key, prefix: environmentPrefix) }.first
   }
 
   private func reason(_ winner: Layer?, _ findings: [Explanation.LayerFinding], isLocked: Bool) -> String {

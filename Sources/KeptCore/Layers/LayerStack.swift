@@ -15,6 +15,9 @@ package final class LayerStack: @unchecked Sendable {
     var watches: [FileWatch.Token] = []
     // Values that do not fit and were reported; each is reported once.
     var reported: Set<Misfit> = []
+    // Keys of variables that were reported as not declared, and those that were found at a revision.
+    var reportedVariables: Set<KeyName> = []
+    var undeclared: (revision: Revision, variables: [UndeclaredVariable])?
     // Whether defaults were ever registered. If so, caches may exist that do not check the word.
     var hasRegistered = false
     var isEnded = false
@@ -95,9 +98,10 @@ package final class LayerStack: @unchecked Sendable {
   func path(of layer: Layer, for key: KeyName) -> String? { files.read { $0.path(of: layer, for: key) } }
 
   /// The current layers, with the details that explanations need.
-  var moment: LayerState {
+  func moment(_ undeclared: [UndeclaredVariable]) -> LayerState {
     LayerState(
-      layers: layers, sources: sources, environmentPrefix: environmentPrefix, files: files.read(\.self))
+      layers: layers, sources: sources, environmentPrefix: environmentPrefix, undeclared: undeclared,
+      files: files.read(\.self))
   }
 
   /// Reads the files again in the child of a fork, where no thread watches them, and starts watching them again.
@@ -134,6 +138,19 @@ package final class LayerStack: @unchecked Sendable {
     if !misfits.isEmpty { reportOnce(misfits, of: key) }
     return resolved
   }
+
+  /// Variables that set no declared key, as they were found at a revision of the store.
+  func undeclaredVariables(
+    at revision: Revision, _ find: () throws(StoreError) -> [UndeclaredVariable]
+  ) throws(StoreError) -> [UndeclaredVariable] {
+    if let known = state.read(\.undeclared), known.revision == revision { return known.variables }
+    let found = try find()
+    state.update { $0.undeclared = (revision, found) }
+    return found
+  }
+
+  /// Whether the variable of a key has not been reported as not declared.
+  func isFirstReport(of key: KeyName) -> Bool { state.update { $0.reportedVariables.insert(key).inserted } }
 
   /// Throws `locked` for a key that the administrator has locked.
   func checkUnlocked(_ key: KeyName) throws(StoreError) {

@@ -14,7 +14,7 @@ extension Store {
   public func snapshot(prefix: String = "", at revision: Revision) throws(StoreError) -> Snapshot {
     let prefix = ExactString(prefix)
     layerStack.watchAgain()
-    let moment = layerStack.moment
+    let moment = layerStack.moment((try? undeclaredVariables()) ?? [])
     let (history, stored) = try historicalStorage().historyAndEntries(in: .prefix(prefix))
     try history.shown.check(revision, upTo: stored.revision)
     try Allowance.ask(

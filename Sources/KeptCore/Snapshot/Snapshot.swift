@@ -116,7 +116,7 @@ extension Store {
   public func snapshot(prefix: String = "") throws(StoreError) -> Snapshot {
     let prefix = ExactString(prefix)
     layerStack.watchAgain()
-    let moment = layerStack.moment
+    let moment = layerStack.moment((try? undeclaredVariables()) ?? [])
     let stored = try storage().entries(in: [.prefix(prefix)])
     try Allowance.ask(forEntries: stored.entries.count + stored.unreadable.count, to: "take a snapshot")
     return Snapshot(stored, prefix: prefix, of: identity, moment)

@@ -57,6 +57,8 @@ extension SettingsAccess {
         // A value that was stored as a secret is not shown, even if the new declaration is not secret.
         if let misfit = entry.misfit(hidden: wasSecret) { misfits.append(misfit.about(key.text)) }
       }
+      // Those of a transaction are not declared yet.
+      (self as? Store)?.reportUndeclaredVariables(meantFor: Set(news.map(\.key)))
     }
     return misfits.inOrder { ExactString($0.key ?? "") }
   }

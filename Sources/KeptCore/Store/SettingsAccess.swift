@@ -88,7 +88,8 @@ extension SettingsAccess {
     let entry = try entry(for: key)
     try entry?.declaration?.makeKnown()
     layerStack.watchAgain()
-    return layerStack.moment.explain(key, entry)
+    // What cannot be read is reported where it is read.
+    return layerStack.moment((try? store.undeclaredVariables()) ?? []).explain(key, entry)
   }
 
   /// The layer that hides the stored value of a key, if one does.

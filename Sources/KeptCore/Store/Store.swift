@@ -53,6 +53,7 @@ public final class Store: SettingsAccess {
     do { sources = try options.layerSources(identifier: nil) } catch { options.errorHandler(error) }
     self.init(SharedStore(storage), nil, options, sources)
     do { try layerStack.checkWatch() } catch { options.errorHandler(error) }
+    reportUndeclaredVariables()
   }
 
   deinit { close() }
@@ -94,6 +95,7 @@ public final class Store: SettingsAccess {
       throw error
     }
     if let note = try store.salvaged() { warning(note.warning) }
+    store.reportUndeclaredVariables()
     return store
   }
 

@@ -59,7 +59,7 @@ package struct EnvironmentLayer: Sendable {
   }
 
   /// Truncates a long name, because a message must fit into the caller's `kept_error`.
-  private static func shortened(_ name: String) -> String {
+  static func shortened(_ name: String) -> String {
     name.utf8.count <= 160 ? name : String(name.unicodeScalars.prefix(150)) + "…"
   }
 }

@@ -190,7 +190,7 @@ struct Finding {
         findings.append(
           Finding(
             .attention, "the \(layer.layer) layer\(layer.source.map { ", \($0)" } ?? "")\(subject): \(problem)",
-            "correct the file; it is read again by itself"))
+            layer.layer == .environment ? "correct the variable" : "correct the file; it is read again by itself"))
       }
     }
     return findings
