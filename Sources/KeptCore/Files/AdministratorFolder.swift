@@ -12,7 +12,7 @@ enum AdministratorFolder {
   /// Throws `denied` if another user could create or replace it, and `unavailable` if a link on the way leads to
   /// nothing. Who may write what is found is left to `check`.
   static func find(_ path: String) throws(StoreError) -> PathWalk.Found? {
-    try PathWalk(along: try StoreFolder(path: path).absolute().path, .ofAdministrators).find()
+    try PathWalk(along: try PathWalk.absolute(path), .ofAdministrators).find()
   }
 
   /// The name of a file in its folder.

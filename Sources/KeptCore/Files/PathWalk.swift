@@ -152,8 +152,17 @@ struct PathWalk: ~Copyable {
 
   /// Without `..`, which the walk has taken.
   private func path(of name: String) -> String {
-    if name == ".." { return StoreFolder.parent(of: place.path) }
+    if name == ".." { return "/" + Self.pieces(of: place.path).dropFirst().reversed().joined(separator: "/") }
     return place.path == "/" ? "/" + name : place.path + "/" + name
+  }
+
+  /// A path from `/` on, which remains valid if the program changes its working directory.
+  static func absolute(_ path: String) throws(StoreError) -> String {
+    guard !path.begins(with: "/") else { return path }
+    guard let here = getcwd(nil, 0) else { throw .system("find the working directory for", path) }
+    defer { free(here) }
+    guard let folder = String(validatingCString: here) else { throw .notUTF8("the working directory of \(path)") }
+    return folder + "/" + path
   }
 
   /// The names of a path, in reverse order.

@@ -69,7 +69,7 @@ enum UserLinks {
 
   /// The path without links, or one in `/proc`; nil if it leads to nothing.
   private static func followed(_ path: String) throws(StoreError) -> String? {
-    try PathWalk(along: StoreFolder(path: path).absolute().path, .ofUsers).find()?.path
+    try PathWalk(along: PathWalk.absolute(path), .ofUsers).find()?.path
   }
 
   private static func realPath(_ path: String) throws(StoreError) -> String? {

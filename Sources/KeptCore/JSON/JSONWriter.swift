@@ -17,6 +17,10 @@ extension Value {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// JSON with escapes, as it is displayed.
+  @inline(never)
+  var displayed: String { DisplayText.json(json) }
+
   /// The canonical JSON of the value during the call of `body`.
   ///
   /// Throws `failed` if there is not enough memory.

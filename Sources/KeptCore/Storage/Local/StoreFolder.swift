@@ -40,11 +40,7 @@ struct StoreFolder {
 
   /// Returns the folder with an absolute path, which remains valid if the program changes its working directory.
   func absolute() throws(StoreError) -> StoreFolder {
-    guard !path.begins(with: "/") else { return self }
-    guard let here = getcwd(nil, 0) else { throw .system("find the working directory for", path) }
-    defer { free(here) }
-    guard let folder = String(validatingCString: here) else { throw .notUTF8("the working directory of \(path)") }
-    return StoreFolder(path: folder + "/" + path)
+    path.begins(with: "/") ? self : StoreFolder(path: try PathWalk.absolute(path))
   }
 
   static let databaseName = "values.sqlite"

@@ -61,12 +61,6 @@ public enum DisplayText: Sendable {
   }
 }
 
-extension Value {
-  /// JSON with escapes.
-  @inline(never)
-  var displayed: String { DisplayText.json(json) }
-}
-
 /// The characters of a text one after the other, with their neighbours.
 private struct Scan {
   private var rest: String.UnicodeScalarView.Iterator
