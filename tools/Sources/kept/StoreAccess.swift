@@ -153,7 +153,9 @@ enum StoreAccess {
     let path = withoutLastSlashes(location)
     guard let (_, file) = path.halves(atLast: "/"), file.ends(with: ".kept") else { return location }
     let name = String(Substring(file.utf8.dropLast(5)))
-    guard isIdentifier(name), let folder = try? Store.folder(of: name), isSame(folder, path) else { return location }
+    guard isIdentifier(name), let folder = try? Store.folder(of: name), isSame(folder, path),
+      (try? Store.checkLinks(on: path)) != nil
+    else { return location }
     return name
   }
 
