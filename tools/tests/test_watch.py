@@ -92,6 +92,22 @@ def test_a_signal_that_the_caller_ignores_does_not_end_it(kept: Kept, environmen
     assert status_of(watching) == 0
 
 
+@pytest.mark.parametrize("more", [[], ["--timeout", "0.01"]])
+def test_a_signal_does_not_wait_for_a_command_that_runs(
+    kept: Kept, environment: dict[str, str], tmp_path: Path, more: list[str]
+) -> None:
+    assert kept("set", "player", "a", "1").status == 0
+    os.mkfifo(tmp_path / "runs")
+    os.mkfifo(tmp_path / "go")
+    watching = running(environment, tmp_path, "echo >runs; read line <go; echo $KEPT_KEY >runs", *more)
+    assert (tmp_path / "runs").read_text() == "\n"
+    watching.terminate()
+    assert status_of(watching) == -signal.SIGTERM
+    # The command ends by itself.
+    (tmp_path / "go").write_text("\n")
+    assert (tmp_path / "runs").read_text() == "a\n"
+
+
 def test_a_time_limit_is_a_failure_only_where_changes_were_counted(kept: Kept) -> None:
     assert kept("set", "player", "a", "1").status == 0
     assert kept("watch", "player", "--timeout", "0.01").status == 0

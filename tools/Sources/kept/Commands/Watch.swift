@@ -50,9 +50,6 @@ struct Watch: ParsableCommand {
     let (location, rest) = try store.split(words)
     let word = try rest.expect(0...1, "at most one key or prefix").first ?? ""
     let isPrefix = word.isEmpty || word.ends(with: ".")
-    // Before the library starts its threads, which inherit the mask.
-    var signals = Signals.set([SIGINT, SIGTERM, SIGHUP].filter { !Signals.isIgnored($0) })
-    pthread_sigmask(SIG_BLOCK, &signals, nil)
     let settings = try StoreAccess.open(location, layers.choice)
     if !isPrefix, !quiet, let similar = try Suggestion.unknown(KeyName(word), in: settings), !similar.isEmpty {
       Failure.print("\(Excerpt.of(word)): has no value yet, and is not declared\(similar)")
@@ -60,33 +57,22 @@ struct Watch: ParsableCommand {
     let printer = ChangePrinter(json: json, quiet: quiet, command: command, count: count, reveal: reveal)
     let scope: Scope = isPrefix ? .prefix(ExactString(word)) : .key(try KeyName(word))
     let subscription = try settings.observe(scope, initial: initial) { printer.print($0) }
-    let signal = wait(&signals)
+    wait()
+    // The end of a command that runs is waited for.
     subscription.cancel()
-    Output.standard.flush()
-    if let signal {
-      // A shell ends a script if the signal has ended its program, and goes on if the program has ended by itself.
-      Glibc.signal(signal, SIG_DFL)
-      pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-      raise(signal)
-    }
     if printer.hasFailed { throw ExitStatus.unavailable }
     if count != nil { throw ExitStatus.absent }
   }
 
-  /// The signal that has come; nil if the time is over.
-  private func wait(_ signals: inout sigset_t) -> Int32? {
+  /// Waits until the time is over; a signal ends the program, also while a command runs.
+  private func wait() {
     guard let timeout else {
-      var signal: Int32 = 0
-      sigwait(&signals, &signal)
-      return signal
+      while true { pause() }
     }
     let end = Clock.seconds + timeout
-    while true {
-      let rest = max(0, end - Clock.seconds)
+    while case let rest = end - Clock.seconds, rest > 0 {
       var left = timespec(tv_sec: Int(rest), tv_nsec: Int((rest - rest.rounded(.down)) * 1e9))
-      // A program that is stopped and goes on is interrupted in its wait.
-      let signal = sigtimedwait(&signals, nil, &left)
-      if signal >= 0 || errno != EINTR { return signal >= 0 ? signal : nil }
+      nanosleep(&left, nil)
     }
   }
 }
