@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Kept, status_of
+from conftest import Kept, on_terminal, status_of
 
 
 def test_editing_commits_what_was_changed(declared: Kept, environment: dict[str, str]) -> None:
@@ -144,13 +144,57 @@ def test_a_signal_leaves_no_secrets_in_an_unchanged_text(
     (tmp_path / "end").write_text("")
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_names_the_file_of_a_changed_text(
+    number: signal.Signals, declared: Kept, environment: dict[str, str], tmp_path: Path
+) -> None:
+    assert declared("set", "player", "token=hunter2", "title=old").status == 0
+    for name in ("opened", "end"):
+        os.mkfifo(tmp_path / name)
+    (tmp_path / "editor").write_text('sed -i s/old/new/ "$1"; echo >opened; read line <end')
+    editing = subprocess.Popen(
+        [environment["KEPT_COMMAND"], "edit", "player", "--reveal"],
+        env=environment | {"EDITOR": "sh editor"},
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    (tmp_path / "opened").read_text()
+    editing.send_signal(number)
+    [path] = tmp_path.glob("kept-*")
+    assert editing.stderr
+    assert editing.stderr.readline().endswith(f"; your text is in {path}; it contains secrets\n")
+    (tmp_path / "end").write_text("")
+    assert status_of(editing) == -number and "hunter2" in path.read_text()
+
+
+def test_a_terminal_that_ends_it_is_told_where_the_text_is(kept: Kept, environment: dict[str, str]) -> None:
+    assert kept("set", "player", "a", "1").status == 0
+    editing = environment | {"EDITOR": "sed -i s/1/9/"}
+    status, shown = on_terminal(editing, ["edit", "player"], [("commit this? [y/n]", "\x1c")])
+    assert status == -signal.SIGQUIT and "your text is in " in shown
+
+
 def test_a_text_that_is_not_committed_because_nobody_answers_is_kept(
     kept: Kept, environment: dict[str, str], tmp_path: Path
 ) -> None:
     assert kept("set", "player", "a", "1").status == 0
     done = kept("edit", "player", more={"EDITOR": "sed -i s/1/9/"})
-    assert done.status == 0 and "nothing was committed; your text is in " in done.err
+    # A script must not take it for done.
+    assert done.status == 2 and "see --yes" in done.err and "nothing was committed; your text is in " in done.err
     assert len(left(tmp_path)) == 1
+    assert kept("get", "player", "a").out == "1\n"
+
+
+def test_a_person_may_answer_that_nothing_is_committed(kept: Kept, environment: dict[str, str], tmp_path: Path) -> None:
+    assert kept("set", "player", "a", "1").status == 0
+    editing = environment | {"EDITOR": "sed -i s/1/9/"}
+    for answer in ("n\r", "\x04", "\x03"):
+        status, shown = on_terminal(editing, ["edit", "player"], [("commit this? [y/n]", answer)])
+        assert status == 0 and "nothing was committed; your text is in " in shown
+    assert kept("get", "player", "a").out == "1\n"
+    assert on_terminal(editing, ["edit", "player"], [("commit this? [y/n]", "y\r")])[0] == 0
+    assert kept("get", "player", "a").out == "9\n"
 
 
 def test_an_output_that_cannot_be_written_commits_nothing_and_loses_no_text(

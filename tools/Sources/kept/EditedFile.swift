@@ -3,9 +3,10 @@
 import Glibc
 import Kept
 
-/// What the handler of signals reads: the path of the file, and how it was before the editor.
+/// What the handler of signals reads: the path of the file, how it was before the editor, and what is said of it.
 nonisolated(unsafe) private var openPath: UnsafeMutablePointer<CChar>?
 nonisolated(unsafe) private var openStatus = stat()
+nonisolated(unsafe) private var openMessage: UnsafeMutablePointer<CChar>?
 
 struct EditedFile {
   private let path: String
@@ -29,9 +30,11 @@ struct EditedFile {
     }
   }
 
-  /// Runs `body`; a signal that ends the program removes the file if its text was not changed.
+  /// Runs `body`; a signal that ends the program removes the file if its text was not changed, and else says where it
+  /// is.
   func whileOpen(_ body: () throws -> Void) throws {
     openPath = strdup(path)
+    openMessage = strdup("kept: ended by a signal\(place)\n")
     stat(path, &openStatus)
     let ending: __sighandler_t = { signal in
       var status = stat()
@@ -39,11 +42,13 @@ struct EditedFile {
         status.st_mtim.tv_sec == openStatus.st_mtim.tv_sec, status.st_mtim.tv_nsec == openStatus.st_mtim.tv_nsec
       {
         unlink(openPath)
+      } else if let openMessage {
+        _ = write(2, openMessage, strlen(openMessage))
       }
       Glibc.signal(signal, SIG_DFL)
       raise(signal)
     }
-    try Signals.handling([SIGTERM, SIGHUP], ending) { try body() }
+    try Signals.handling([SIGINT, SIGQUIT, SIGTERM, SIGHUP], ending) { try body() }
   }
 
   func edit() throws(StoreError) {
@@ -71,8 +76,10 @@ struct EditedFile {
       remove()
       return "; its text was not changed"
     }
-    return "; your text is in \(path)\(hasSecrets ? "; it contains secrets" : "")"
+    return place
   }
+
+  private var place: String { "; your text is in \(path)\(hasSecrets ? "; it contains secrets" : "")" }
 
   func remove() { unlink(path) }
 }

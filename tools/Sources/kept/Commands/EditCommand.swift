@@ -11,7 +11,7 @@ struct EditCommand: ParsableCommand {
       The editor is $VISUAL, or $EDITOR, or vi. Lines that begin with // say how a key is declared, and are ignored. \
       A key that is removed from the text is reset. Secrets are in it only with --reveal. Wrong text goes back to the \
       editor; if you give up, a changed text is kept, and its file is named. Nothing is committed if another program \
-      has changed one of the same keys.
+      has changed one of the same keys. Without a terminal to ask on, --yes is needed (exit status 2).
       """)
 
   @OptionGroup var store: StoreOption
@@ -44,7 +44,11 @@ struct EditCommand: ParsableCommand {
         let asks = !writing.changing.dryRun && !yes
         for change in changes where asks || !writing.changing.quiet { Output.standard.write(line: change.line) }
         Output.standard.flush()
-        if asks, try !Question.ask("commit this?", "; see --yes") { return giveUp(file) }
+        if asks, try !Question.ask("commit this?", "; see --yes") {
+          giveUp(file)
+          guard isatty(0) == 1 else { throw ExitStatus.usage }
+          return
+        }
         try commit(changes, document, to: settings, at: location)
         return file.remove()
       } catch let error as StoreError {
