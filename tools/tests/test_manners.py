@@ -47,6 +47,35 @@ def test_the_store_may_come_from_the_environment_or_an_option(kept: Kept) -> Non
 REFUSED = '{"set": "a", "value": 1}\n{"expect": "b", "revision": 7}\n'
 
 
+READING = (
+    "get S a|list S|log S|info S|doctor S|export S|explain S a|describe S|diff S S|watch S|reset S a|edit S|undo S"
+)
+
+
+@pytest.mark.parametrize("words", READING.split("|"))
+def test_a_folder_without_a_store_does_not_become_one(words: str, kept: Kept, tmp_path: Path) -> None:
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    (folder / "letter").write_text("x")
+    done = kept(*words.replace("S", str(folder)).split())
+    assert done.status == 4 and "is a folder without a store" in done.err, done
+    assert [path.name for path in folder.iterdir()] == ["letter"]
+
+
+def test_a_store_in_a_folder_that_exists_is_made_only_by_a_change_and_announced(kept: Kept, tmp_path: Path) -> None:
+    folder = tmp_path / "documents"
+    folder.mkdir(0o700)
+    for words in ("set {} a not-json", "set {} a 1 --dry-run", "import {} nowhere.json", "restore {} nowhere"):
+        assert "made the store" not in kept(*words.format(folder).split()).err
+        assert list(folder.iterdir()) == []
+    assert kept("set", str(folder), "a", "1").err == f"kept: made the store {folder}\n"
+    assert kept("get", str(folder), "a").out == "1\n"
+    # What is left of a damaged store is not a folder without one.
+    for name in ("journal", "pulse", "values.sqlite"):
+        (folder / name).unlink()
+        assert "without a store" not in kept("get", str(folder), "a").err
+
+
 @pytest.mark.parametrize(
     ("words", "input"),
     [

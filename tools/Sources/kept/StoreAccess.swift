@@ -125,7 +125,7 @@ enum StoreAccess {
   ) throws -> Store {
     let location = named(location)
     let isNew = try isMissing(location)
-    if changing.dryRun, !isNew { try checkWritable(location) }
+    if changing.dryRun { try checkWritable(location) }
     if isNew, !changing.dryRun { try rehearse(openOrCreate("memory:", layers.fixed(for: location), isQuiet: true)) }
     let store = try openOrCreate(
       changing.dryRun && isNew ? "memory:" : location, isNew && changing.dryRun ? layers.fixed(for: location) : layers,
@@ -200,14 +200,29 @@ enum StoreAccess {
     return Set(names.map { ExactString($0) })
   }
 
+  /// Whether a location has neither a store nor something else in its place.
+  ///
+  /// A folder with nothing of a store in it, such as the home folder, is not one: opening it would make it one.
   private static func isMissing(_ location: String) throws(StoreError) -> Bool {
     guard let folder = try Store.folder(of: location) else { return false }
-    return access(folder, F_OK) != 0 && errno == ENOENT
+    guard access(folder, F_OK) == 0 else { return errno == ENOENT }
+    return !location.begins(with: "dir:") && isWithoutStore(folder)
+  }
+
+  /// Whether a path leads to a folder that this user may read, and that has no file of a store, not even of a damaged
+  /// one.
+  private static func isWithoutStore(_ folder: String) -> Bool {
+    let names = ["values.sqlite", "journal", "pulse", "damaged", "quarantine", "migration", "salvaged.sqlite"]
+    return File.isReadableFolder(folder)
+      && names.allSatisfy { name in
+        var status = stat()
+        return lstat("\(folder)/\(name)", &status) != 0 && errno == ENOENT
+      }
   }
 
   /// Throws what the commit would, which a dry run does not come to.
   private static func checkWritable(_ location: String) throws(StoreError) {
-    guard let folder = try Store.folder(of: location), access(folder, W_OK) != 0 else { return }
+    guard let folder = try Store.folder(of: location), access(folder, W_OK) != 0, errno != ENOENT else { return }
     throw StoreError(
       .denied, "the store in \(folder) may be read but not written; check who owns the folder, and its permissions")
   }
@@ -215,9 +230,10 @@ enum StoreAccess {
   private static func checkExists(_ location: String) throws(StoreError) {
     guard try isMissing(location), let folder = try Store.folder(of: location) else { return }
     let hint = try similar(to: location)
+    let found = File.isReadableFolder(folder) ? "is a folder without a store" : "does not exist"
     throw StoreError(
       .unavailable,
-      "there is no store \(location): \(folder) does not exist"
+      "there is no store \(location): \(folder) \(found)"
         + (hint.isEmpty ? "; a program makes it when it first opens it, and kept set, declare and import do" : hint))
   }
 }
