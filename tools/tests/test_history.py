@@ -82,6 +82,13 @@ def test_a_value_of_the_past_is_printed(changed: Kept) -> None:
     assert changed("get", "player", "volume", "--at", "1").status == 2
 
 
+def test_a_key_without_a_value_then_is_no_mistake_in_its_name(kept: Kept) -> None:
+    assert kept("set", "player", "a", "1").status == 0
+    assert kept("set", "player", "b", "2").status == 0
+    done = kept("get", "player", "b", "--at", "@1")
+    assert (done.status, done.err) == (1, 'kept: "b": had no value then; kept log shows its changes\n')
+
+
 def test_a_secret_is_in_the_log_without_its_value(kept: Kept) -> None:
     schema = json.dumps({"properties": {"pin": {"type": "string", "secret": True}}})
     assert kept("declare", "player", "-", input=schema).status == 0

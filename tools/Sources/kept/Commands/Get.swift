@@ -103,7 +103,10 @@ struct GetRequest {
         return
       }
       if quiet { throw ExitStatus.absent }
-      throw StoreError(.absent, key: key.text, try Suggestion.absent(key, in: settings))
+      let isPast = past != nil
+      throw StoreError(
+        .absent, key: key.text,
+        isPast ? "had no value then; kept log shows its changes" : try Suggestion.absent(key, in: settings))
     }
     if let type, value.asType(type) == nil {
       throw StoreError(.wrongType, key: key.text, "holds \(Names.kind(value.kind)), and \(type) was asked for")
