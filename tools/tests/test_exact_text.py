@@ -76,6 +76,14 @@ def test_a_key_may_begin_and_end_with_a_combining_mark(kept: Kept) -> None:
     assert kept("complete", "kept", "set", "player", f"a{MARK}=").out == ""
 
 
+def test_a_dash_with_a_combining_mark_begins_no_option_and_no_number(kept: Kept) -> None:
+    for key in (f"-{MARK}", f"-{MARK}5"):
+        done = kept("set", "./store", key, "1")
+        assert done.status == 2 and "write -- before it" in done.err, done
+        assert kept("set", "./store", "-q", "--", key, "1").err == ""
+        assert kept("get", "./store", "--", key).out == "1\n"
+
+
 def test_a_path_may_have_a_folder_that_begins_with_a_combining_mark(kept: Kept, tmp_path: Path) -> None:
     place = f"{tmp_path}/{MARK}folder/{MARK}store"
     assert kept("set", place, "a", "1").err == f"kept: made the store {place}\n"

@@ -83,7 +83,7 @@ enum Words {
   }
 
   private static func isNegativeNumber(_ word: String) -> Bool {
-    guard word.begins(with: "-"), let next = word.dropFirst().unicodeScalars.first else { return false }
+    guard word.begins(with: "-"), let next = word.unicodeScalars.dropFirst().first else { return false }
     return "0"..."9" ~= next || next == "."
   }
 }
@@ -116,14 +116,15 @@ struct CommandOptions {
 
   /// `--limit=5` for `-n5`.
   func joined(_ word: String) -> String? {
-    guard word.count > 2, !word.begins(with: "--"), let option = withValue[String(word.prefix(2))] else { return nil }
-    return "\(option)=\(word.dropFirst(2))"
+    let (name, value) = (word.unicodeScalars.prefix(2), word.unicodeScalars.dropFirst(2))
+    guard !value.isEmpty, !word.begins(with: "--"), let option = withValue[String(name)] else { return nil }
+    return "\(option)=\(String(value))"
   }
 
   /// Throws for a word with one dash that is no option: `-hello` is not `-h`, and what follows.
   func check(_ word: String, of command: String) throws {
     guard !word.begins(with: "--") else { return }
-    let letters = word.dropFirst().map { "-\($0)" }
+    let letters = word.unicodeScalars.dropFirst().map { "-\($0)" }
     if letters.allSatisfy(flags.contains) || letters.first.map({ withValue[$0] != nil }) == true { return }
     throw ValidationError(
       "\(Excerpt.of(word)) is no option of kept \(command); if it is a key or a value, write -- before it")
