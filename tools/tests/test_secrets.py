@@ -15,6 +15,8 @@ SCHEMA = """{"properties": {
   "title": {"type": "string"},
   "token": {"type": "string", "secret": true, "pattern": "^hunter", "default": "hunter-default"},
   "pin": {"type": "integer", "secret": true, "minimum": 770000},
+  "place": {"type": "string", "secret": true, "enum": ["hunter-home", "hunter-work"], "summary": "Where"},
+  "door": {"type": "object", "secret": true, "properties": {"code": {"type": "string", "const": "hunter-door"}}},
   "list": {"type": "array", "secret": true}
 }}"""
 
@@ -76,6 +78,11 @@ def home(template: Path, tmp_path: Path) -> Path:
         ("describe player", ""),
         ("describe player --json", ""),
         ("describe player token", ""),
+        ("describe player place", ""),
+        ("describe player place --json", ""),
+        ("describe player door", ""),
+        ("set player place elsewhere", ""),
+        ('set player door {"code":1}', ""),
         ("log player", ""),
         ("log player --json", ""),
         ("undo player", ""),
@@ -125,10 +132,9 @@ def home(template: Path, tmp_path: Path) -> Path:
 def test_no_command_prints_a_secret(words: str, input: str, kept: Kept, home: Path) -> None:
     more = {"EDITOR": input} | ({"P_TOKEN": "hunter-environment"} if "P_" in words else {})
     done = kept(*words.split(" "), input=input, more=more)
-    # The pattern of the declaration is none of its values.
-    shown = (done.out + done.err).replace("^hunter", "")
-    assert HIDDEN not in shown
-    assert PIN not in shown
+    assert HIDDEN not in done.out + done.err
+    assert PIN not in done.out + done.err
+    assert "770000" not in done.out + done.err
 
 
 @pytest.mark.parametrize(
@@ -147,6 +153,23 @@ def test_no_command_prints_a_secret(words: str, input: str, kept: Kept, home: Pa
 )
 def test_a_secret_is_printed_where_it_is_asked_for(words: str, kept: Kept, home: Path) -> None:
     assert "hunter-new" in kept(*words.split(), more={"EDITOR": "cat"}).out
+
+
+def test_the_rules_of_a_secret_are_shown_only_if_asked_for(kept: Kept, home: Path) -> None:
+    hidden = kept("describe", "player", "place", "--json")
+    assert json.loads(hidden.out) == {"type": "string", "secret": True, "summary": "Where"}
+    assert hidden.err == "kept: left out rules or defaults of 1 secret; --reveal includes them\n"
+    whole = kept("describe", "player", "--json", "--reveal")
+    assert whole.err == "" and "hunter-home" in whole.out and "^hunter" in whole.out
+    assert "hunter-home" in kept("describe", "player", "--reveal").out
+    assert kept("declare", "other", "-", input=whole.out).status == 0
+    assert kept("diff", "player", "other", "--quiet").status == 1
+    assert "declaration" not in kept("diff", "player", "other").out
+    assert kept("describe", "player", "title").err == ""
+    changed = SCHEMA.replace("hunter-work", "hunter-school")
+    done = kept("declare", "player", "-", "--dry-run", input=changed)
+    text = '{"secret":true,"summary":"Where","type":"string"} and rules that are not shown'
+    assert done.out == f"~ declaration of place: {text} → {text}\n"
 
 
 @pytest.mark.parametrize("json", [[], ["--json"]])

@@ -145,8 +145,12 @@ extension Admission {
     }
   }
 
-  // Bounds are not shown for a secret: two of them may leave a single value.
+  // Bounds and patterns are not shown for a secret: they may leave a single value.
   private func named(_ word: String, _ bound: Value) -> String { isSecret ? word : "\(word) \(bound)" }
+
+  private func named(_ pattern: Pattern) -> String {
+    isSecret ? "the declared pattern" : "the pattern \(Excerpt.of(pattern.text))"
+  }
 
   private func shown(_ bound: Value) -> String { isSecret ? "that" : "\(bound)" }
 
@@ -159,7 +163,7 @@ extension Admission {
     guard let pattern = schema.pattern else { return }
     effort.earn(bytes)
     guard try isFound(pattern, in: text, called: subject) else {
-      throw refused(.string(text), "does not match the pattern \(Excerpt.of(pattern.text)); write text that does")
+      throw refused(.string(text), "does not match \(named(pattern)); write text that does")
     }
   }
 
@@ -173,7 +177,7 @@ extension Admission {
     case .tooLong:
       throw refused(
         .string(text), called: subject,
-        "takes too long to compare with the pattern \(Excerpt.of(pattern.text)); shorten it, or simplify the pattern")
+        "takes too long to compare with \(named(pattern)); shorten it, or simplify the pattern")
     }
   }
 

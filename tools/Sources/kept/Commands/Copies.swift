@@ -144,7 +144,7 @@ struct Diff: ParsableCommand {
 /// The stored values of a store, a backup or an export.
 struct Contents {
   private var values: [KeyName: Entry]
-  private var declarations: [KeyName: String]
+  private var declarations: [KeyName: Declaration]
   /// Keys whose value is not known.
   private(set) var unknown: Set<KeyName> = []
   /// Whether the declarations are known: an export may have none.
@@ -193,7 +193,7 @@ struct Contents {
     }
     self.values = values
     let declared = try snapshot.declarations().declarations
-    declarations = Dictionary(declared.map { ($0.key, $0.declaration.shownJSON()) }) { first, _ in first }
+    declarations = Dictionary(declared.map { ($0.key, $0.declaration) }) { first, _ in first }
   }
 
   /// The value of a key.
@@ -208,7 +208,9 @@ struct Contents {
   }
 
   /// The declarations of both; nil if those of one are not known, and the other has some.
-  func comparableDeclarations(with others: Contents) -> (old: [KeyName: String], new: [KeyName: String])? {
+  func comparableDeclarations(with others: Contents) -> (
+    old: [KeyName: Declaration], new: [KeyName: Declaration]
+  )? {
     if hasDeclarations, others.hasDeclarations { return (declarations, others.declarations) }
     return declarations.isEmpty && others.declarations.isEmpty ? ([:], [:]) : nil
   }
@@ -228,30 +230,38 @@ struct Contents {
 /// A key whose declaration differs.
 struct DeclarationDifference {
   let key: KeyName
-  let old: String?
-  let new: String?
+  let old: Declaration?
+  let new: Declaration?
 
   /// What changes on the way from old declarations to new ones, by key, in the order of the keys.
-  static func all(from old: [KeyName: String], to new: [KeyName: String]) -> [DeclarationDifference] {
-    Set(old.keys).union(new.keys).filter { old[$0].map { ExactString($0) } != new[$0].map { ExactString($0) } }
-      .sorted()
+  static func all(
+    from old: [KeyName: Declaration], to new: [KeyName: Declaration]
+  ) -> [DeclarationDifference] {
+    func text(_ declaration: Declaration?) -> ExactString? { declaration.map { ExactString($0.json) } }
+    return Set(old.keys).union(new.keys).filter { text(old[$0]) != text(new[$0]) }.sorted()
       .map { DeclarationDifference(key: $0, old: old[$0], new: new[$0]) }
   }
 
   /// Like that of a value, after "declaration of".
   var line: String {
     let name = "declaration of \(Shown.key(key))"
-    let (before, after) = (old.map(Shown.line) ?? "", new.map(Shown.line) ?? "")
+    let (before, after) = (shown(old), shown(new))
     if old == nil { return "+ \(name): \(after)".styled(.green) }
     if new == nil { return "- \(name): \(before)".styled(.red) }
     return "~ \(name): \(before) → \(after)".styled(.yellow)
+  }
+
+  /// The words of a declaration, and whether it has others, which may be the ones that differ.
+  private func shown(_ declaration: Declaration?) -> String {
+    guard let declaration else { return "" }
+    return Shown.line(declaration.shownJSON()) + (declaration.hasHiddenWords ? " and rules that are not shown" : "")
   }
 
   var json: String {
     let members =
       [("key", Value.string(key.text).json)]
       + [("newDeclaration", new), ("oldDeclaration", old)]
-      .compactMap { name, text in text.map { (name, $0) } }
+      .compactMap { name, declaration in declaration.map { (name, $0.shownJSON()) } }
     return "{\(members.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ","))}"
   }
 }

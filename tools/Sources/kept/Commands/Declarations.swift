@@ -5,12 +5,16 @@ struct Describe: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "describe",
     abstract: "Shows how keys are declared.",
-    usage: "kept describe STORE [KEY | PREFIX] [--json]")
+    usage: "kept describe STORE [KEY | PREFIX] [--json]",
+    discussion: """
+      The default of a secret is left out, and so are rules that tell something about its value, such as enum and \
+      pattern.
+      """)
 
   @OptionGroup var store: StoreOption
   @Flag(help: "Print JSON Schema, which `kept declare` takes.")
   var json = false
-  @Flag(help: "Show the defaults of secrets.")
+  @Flag(help: "Show the defaults and all rules of secrets.")
   var reveal = false
   @Argument(help: .hidden) var words: [String] = []
 
@@ -20,17 +24,30 @@ struct Describe: ParsableCommand {
     let prefix = try rest.expect(0...1, "at most one key or prefix").first ?? ""
     if !prefix.isEmpty, let declaration = try settings.declaration(forKey: prefix) {
       let text = declaration.shownJSON(reveal)
-      return json ? Output.standard.write(json: text) : Output.standard.write(line: PrettyJSON.text(Shown.json(text)))
+      json ? Output.standard.write(json: text) : Output.standard.write(line: PrettyJSON.text(Shown.json(text)))
+      return noteHidden([declaration])
     }
     let list = try settings.declarations(prefix: prefix)
     if json {
       let members = list.declarations.map { "\(Value.string($0.key.text).json):\($0.declaration.shownJSON(reveal))" }
-      return Output.standard.write(
-        json: "{\"properties\":{\(members.joined(separator: ","))},\"type\":\"object\"}")
+      Output.standard.write(json: "{\"properties\":{\(members.joined(separator: ","))},\"type\":\"object\"}")
+    } else {
+      guard !list.declarations.isEmpty else {
+        throw StoreError(.absent, key: prefix.isEmpty ? nil : prefix, "nothing is declared here; see kept declare")
+      }
+      printTable(of: list)
     }
-    guard !list.declarations.isEmpty else {
-      throw StoreError(.absent, key: prefix.isEmpty ? nil : prefix, "nothing is declared here; see kept declare")
-    }
+    noteHidden(list.declarations.map(\.declaration))
+  }
+
+  /// Says what `kept declare` would miss.
+  private func noteHidden(_ declarations: [Declaration]) {
+    let hidden = declarations.count { $0.hasHiddenWords && !reveal }
+    guard hidden > 0 else { return }
+    Failure.print("left out rules or defaults of \(Count.of(hidden, "secret")); --reveal includes them")
+  }
+
+  private func printTable(of list: DeclarationList) {
     var table = Table(
       ["KEY", "TYPE", "DEFAULT", "RULES", "SUMMARY"], shrinking: [(3, 12), (4, 12), (2, 8), (3, 0), (0, 12)])
     for (key, declaration) in list.declarations {
@@ -46,7 +63,7 @@ struct Describe: ParsableCommand {
 
   /// The constraints, as JSON without what has a column of its own.
   private func rules(of declaration: Declaration) -> String {
-    var words = declaration.words
+    var words = declaration.shownWords(reveal)
     for word: ExactString in ["type", "default", "summary"] { words[word] = nil }
     return words.map { "\($0.key) \(Shown.json($0.value))" }.joined(separator: ", ")
   }
@@ -59,13 +76,23 @@ extension Declaration {
     return words
   }
 
-  /// The text without the default of a secret.
-  func shownJSON(_ reveal: Bool = false) -> String {
-    guard isSecret, !reveal else { return json }
-    var words = words
-    words["default"] = nil
-    return Value.dictionary(words).json
+  /// Its words; for a secret only those that tell nothing about its value.
+  func shownWords(_ reveal: Bool) -> ValueDictionary {
+    guard isSecret, !reveal else { return words }
+    return ValueDictionary(words.filter { Self.harmless.contains($0.key) }.map { ($0.key, $0.value) })
   }
+
+  /// Whether it has words that are not shown.
+  var hasHiddenWords: Bool { isSecret && words.contains { !Self.harmless.contains($0.key) } }
+
+  func shownJSON(_ reveal: Bool = false) -> String {
+    isSecret && !reveal ? Value.dictionary(shownWords(reveal)).json : json
+  }
+
+  private static let harmless: Set<ExactString> = [
+    "type", "secret", "summary", "title", "description", "format", "deprecated", "minLength", "maxLength", "minItems",
+    "maxItems", "uniqueItems", "minProperties", "maxProperties",
+  ]
 }
 
 struct Declare: ParsableCommand {
@@ -135,10 +162,10 @@ private enum Declaring {
 
   private static func declarations(
     of keys: [KeyName], _ transaction: Transaction
-  ) throws(StoreError) -> [KeyName: String] {
-    var texts: [KeyName: String] = [:]
-    for key in keys { texts[key] = try transaction.declaration(forKey: key.text)?.shownJSON() }
-    return texts
+  ) throws(StoreError) -> [KeyName: Declaration] {
+    var found: [KeyName: Declaration] = [:]
+    for key in keys { found[key] = try transaction.declaration(forKey: key.text) }
+    return found
   }
 }
 
