@@ -94,3 +94,9 @@ def test_a_path_may_have_a_folder_that_begins_with_a_combining_mark(kept: Kept, 
     assert kept("set", f"./{MARK}relative", "a", "1").status == 0
     assert (tmp_path / f"{MARK}relative").is_dir()
     assert kept("info", f"./{MARK}relative").status == 0
+
+
+def test_an_at_sign_with_a_combining_mark_begins_no_revision(kept: Kept) -> None:
+    assert kept("set", "./store", "a", "1").status == 0
+    assert kept("undo", "./store", f"@{MARK}1").status == 2
+    assert kept("get", "./store", "a").out == "1\n"

@@ -54,8 +54,8 @@ struct LayerChoice {
   func files(for location: String) -> [String] {
     let choice = fixed(for: location)
     let files = [choice.managed, choice.system].compactMap { $0 }
-    // Those of the host, where a sandbox shows them, apply too.
-    return files + files.map { "/run/host" + $0 }
+    // Where a sandbox shows those of the host, they apply too.
+    return files + files.filter { $0.begins(with: "/etc/kept/") }.map { "/run/host" + $0 }
   }
 
   /// Whether the administrator has written a file for a store.

@@ -61,7 +61,7 @@ struct Undo: ParsableCommand {
     let history = try settings.history()
     let revision: Revision
     if let word {
-      guard let given = Revision(word.begins(with: "@") ? word.dropFirst() : word[...]) else {
+      guard let given = Revision(String(word.unicodeScalars.dropFirst(word.begins(with: "@") ? 1 : 0))) else {
         throw ValidationError("\(Excerpt.of(word)) is no revision; kept log lists them")
       }
       revision = given
