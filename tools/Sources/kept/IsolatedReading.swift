@@ -17,7 +17,8 @@ enum IsolatedReading {
     guard done.status == ExitStatus.done.rawValue else {
       throw StoreError(
         .tooLarge,
-        "to read it as \(reading.format.description) takes memory or time out of all proportion; nothing was imported")
+        "the reader of \(reading.format.description) crashed, or took more memory or time than a file of this size "
+          + "may; nothing was imported")
     }
     return try FoundSettings(lines: done.out, size: bytes.count)
   }
