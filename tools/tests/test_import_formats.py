@@ -126,6 +126,23 @@ def test_a_dump_of_dconf_has_the_values_of_kept_gsettings(imported: Import) -> N
     assert settings == {"p.panel.autohide": True, "p.panel.size": 24}
 
 
+def test_two_commands_store_the_same_values_of_a_dump(kept: Kept, tmp_path: Path) -> None:
+    values = (
+        "uint32 5", "just 'x'", "@ms nothing", "<{'a': <1>, 'b': <(1, 'x')>}>", "b'abc'", "[byte 0x01, 0x02]",
+        "{1: 'a'}", "{'b': 1.0, 'a': 2.0}", "byte 0x20", "int64 -9223372036854775808", "uint64 18446744073709551615",
+        "5.0", "nan", "-0.0", "objectpath '/a/b'", "signature 'as'", "(1, 2.0, 'x')", "{'k', 1}", "handle 5",
+        "'a\\nb\\u00e9'", "[('xkb', 'us'), ('xkb', 'de')]", "@a(ss) []", "true", "1.25",
+    )  # fmt: skip
+    dump = tmp_path / "a.dconf"
+    dump.write_text("[/]\ntop=1\n[x/y.z]\n" + "".join(f"k{number}={value}\n" for number, value in enumerate(values)))
+    assert kept("import", "first", str(dump)).status == 0
+    environment = environment_in(tmp_path)
+    command = Path(environment["KEPT_COMMAND"]).with_name("kept-gsettings")
+    subprocess.run([command, "import", "--store", "second", dump], env=environment, check=True, capture_output=True)
+    first, second = (json.loads(kept("export", store).out)["values"] for store in ("first", "second"))
+    assert first == second and len(first) == len(values) + 1
+
+
 def test_a_dump_needs_kept_gsettings(kept: Kept, tmp_path: Path) -> None:
     alone = tmp_path / "bin"
     alone.mkdir()
@@ -506,6 +523,7 @@ HOSTILE: dict[str, str | bytes] = {
     "deep.toml": "a = " + "[" * 100_000,
     "dotted.toml": ".".join(["a"] * 50_000) + " = 1\n",
     "header.toml": "[" + ".".join(["a"] * 50_000) + "]\n",
+    "assertion.toml": "[@a]\n",
     "numbers.toml": "a = [" + "99999999999999999999, " * 10_000 + "]\n",
     "deep.json": '{"a": ' * 100_000,
     "deep.dconf": "[/]\na=" + "[" * 100_000,
