@@ -479,14 +479,16 @@ def test_the_values_of_yaml(imported: Import) -> None:
 def test_what_yaml_1_2_reads_otherwise_is_reported(imported: Import) -> None:
     text = (
         "a: yes\nb: 010\nc: 1_000\nd: 0b11\ne: 2001-12-14\nf: 12:30:45\ng: !secret x\nh: {1: a, on: b}\ni: 08\n"
+        "k: 9223372036854775807:59\n"
         "j: 1_0.5\n? [k]\n: v\n"
     )
     settings, notes = imported("a.yaml", text)
     assert settings == {
         "a": True, "b": 8, "c": 1000, "d": 3, "e": {"$date": "2001-12-14T00:00:00Z"}, "f": "12:30:45", "g": "x",
         "h.1": "a", "h.on": "b", "i": 8.0, "j": 10.5,
+        "k": "9223372036854775807:59",
     }  # fmt: skip
-    assert set(notes) == {*"abcdefghij", "the whole file"}
+    assert set(notes) == {*"abcdefghijk", "the whole file"}
 
 
 def test_a_wrong_value_of_yaml_is_reported_and_the_others_are_imported(imported: Import) -> None:
