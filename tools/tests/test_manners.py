@@ -314,7 +314,7 @@ def test_an_option_that_a_command_does_not_honour_is_an_error(kept: Kept, tmp_pa
         "import player - --quiet --json",
         "import player - --format env --declarations",
         "import player - --format json --env-prefix P_",
-        "import player - --format yaml",
+        "import player - --format xml",
         "restore player file --last-good",
         "stores player",
         "transaction player --expect a",

@@ -193,7 +193,7 @@ def test_a_wrong_import_names_the_line(kept: Kept) -> None:
     assert "reading - as JSON;" in done.err
     assert done.err.endswith(' (line 2)\n   "b": [1,, 2]}\n           ^\n')
     assert kept("import", "player", "-", input="{ a = 1; b = ; }").status == 3
-    assert "reading - as a property list;" in kept("import", "player", "-", input='{ "a" = 1; b = ; }').err
+    assert "old-style property list" in kept("import", "player", "-", input='{ "a" = 1; b = ; }').err
 
 
 def test_a_store_that_may_only_be_read_is_read(kept: Kept, environment: dict[str, str], tmp_path: Path) -> None:
