@@ -1,6 +1,6 @@
 /* A store's folder, or one of its files, is removed while programs have it open: their calls fail with "unavailable",
- * they write nothing into another store's files, and they continue when it is back. A pulse that was removed is created
- * again, and every process finds the new one. */
+ * they write nothing into another store's files or into a copy, and they continue when it is back. A pulse that was
+ * removed is created again, and every process finds the new one. */
 #include "check.h"
 
 #include <errno.h>
@@ -131,6 +131,95 @@ static void replaced_before_a_fork(void *unused) {
   expect_whole(aside, 1, 1, true);
 }
 
+/* The store is copied while it is closed, so that the copy has the same identity, and yesterday's state. */
+static void copy_store(void) {
+  char command[20000];
+  snprintf(command, sizeof command, "cp -a '%s' '%s-copy' && cp -a '%s' '%s-before'", folder, folder, folder, folder);
+  if (system(command) != 0) fail("the store cannot be copied");
+}
+
+static void put_copy_in_place(void) {
+  char copy[4400];
+  snprintf(copy, sizeof copy, "%s-copy", folder);
+  move(folder, aside);
+  move(copy, folder);
+}
+
+/* Nothing in the copy has changed, and the store that was moved has what was written. */
+static void expect_apart(int64_t written) {
+  char command[20000];
+  kept_error error;
+  int64_t number = 0;
+  snprintf(command, sizeof command, "diff -r '%s' '%s-before' && rm -r '%s-before'", folder, folder, folder);
+  if (system(command) != 0) fail("a program has written into the copy");
+  expect_whole(folder, 1, 1, true);
+  expect_whole(aside, 1, 1, true);
+  kept_store *store = open_store(aside, KEPT_SHARED, 1000);
+  expect_ok(kept_get_int64(store, "number", &number, &error), "read what was written", &error);
+  if (number != written) fail("the store has %" PRId64 " and not %" PRId64, number, written);
+  kept_close(store);
+}
+
+/* Returns a store with a commit that is not settled yet. */
+static kept_store *open_and_write(bool settles) {
+  kept_error error;
+  char *json = NULL;
+  kept_store *store = open_and_use();
+  /* The history is read from the database. */
+  if (settles) expect_ok(kept_history_json(store, "number", 0, &json, &error), "settle", &error);
+  kept_free(json);
+  expect_ok(kept_set_int64(store, "number", 2, &error), "write", &error);
+  return store;
+}
+
+static void exchanged(void *unused) {
+  (void)unused;
+  copy_store();
+  kept_store *store = open_and_write(false);
+  put_copy_in_place();
+  await_refusal(store, "a copy of the store is at the path");
+  kept_close(store);
+  expect_apart(2);
+}
+
+/* Closing settles; it does not wait until the exchange was noticed. */
+static void exchanged_and_closed(void *settles) {
+  copy_store();
+  kept_store *store = open_and_write(settles != NULL);
+  put_copy_in_place();
+  kept_close(store);
+  expect_apart(2);
+}
+
+static void settled_and_exchanged(void *unused) {
+  (void)unused;
+  exchanged_and_closed(&shared);
+}
+
+static void write_in_child(void *own) {
+  kept_store *store = own;
+  kept_error error;
+  expect_ok(kept_set_int64(store, "number", 3, &error), "write in the child", &error);
+  store_word(&shared->step, 1);
+  await_word(&shared->step, 2, "the copy was not put in place");
+  await_refusal(store, "a copy of the store is at the path in the child");
+  kept_close(store);
+}
+
+static void exchanged_after_a_fork(void *unused) {
+  (void)unused;
+  copy_store();
+  kept_store *store = open_and_write(true);
+  pid_t child = start(write_in_child, store);
+  await_word(&shared->step, 1, "the child has not written");
+  put_copy_in_place();
+  store_word(&shared->step, 2);
+  finish(child);
+  await_refusal(store, "a copy of the store is at the path");
+  kept_close(store);
+  expect_apart(3);
+}
+
 /* Waits until the page that a program has mapped is that of the file at the path. */
 static void await_same_page(kept_store *store) {
   char pulse[4400];
@@ -248,6 +337,10 @@ static const struct scenario {
   { "renamed", renamed },
   { "replaced", replaced },
   { "replaced before a fork", replaced_before_a_fork },
+  { "exchanged for a copy", exchanged },
+  { "exchanged and closed", exchanged_and_closed },
+  { "settled and exchanged", settled_and_exchanged },
+  { "exchanged after a fork", exchanged_after_a_fork },
   { "pulse removed", pulse_removed },
   { "pulse cut", pulse_cut },
   { "forbidden", forbidden },

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+import shutil
 import weakref
 from collections.abc import Callable
 from pathlib import Path
@@ -85,3 +86,18 @@ def test_a_store_that_failed_to_open_leaks_nothing() -> None:
     with pytest.raises(kept.InvalidError):
         kept.open("")
     assert set(_exit._gate.handles) == before
+
+
+def test_a_copy_that_has_taken_the_place_of_a_store_is_not_written(location: Path, tmp_path: Path) -> None:
+    """The copy has the same identity, and the state of before."""
+    with kept.open(location) as settings:
+        settings["a"] = 1
+    shutil.copytree(location, tmp_path / "copy")
+    before = {file.name: file.read_bytes() for file in (tmp_path / "copy").iterdir()}
+    with kept.open(location) as settings:
+        settings["a"] = 2
+        location.rename(tmp_path / "gone")
+        (tmp_path / "copy").rename(location)
+    assert {file.name: file.read_bytes() for file in location.iterdir()} == before
+    with kept.open(location) as settings, kept.open(tmp_path / "gone") as gone:
+        assert (settings["a"], gone["a"]) == (1, 2)

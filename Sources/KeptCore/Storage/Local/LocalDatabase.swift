@@ -19,12 +19,15 @@ struct LocalDatabase: Sendable {
     }
   }
 
-  /// Reconnects to a store; throws `unavailable` if the folder contains another store by now.
-  func connect(to store: StoreID) throws(StoreError) -> LocalReader {
-    try connect { reader throws(StoreError) in
-      guard try reader.storeID() == store else {
+  /// Reconnects to a store; throws `unavailable` if the folder contains another store by now, or a copy of it.
+  func connect(to journal: Journal) throws(StoreError) -> LocalReader {
+    try journal.checkInPlace()
+    return try connect { reader throws(StoreError) in
+      guard try reader.storeID() == journal.store else {
         throw StoreError(.unavailable, "another store has taken the place of the one in \(folder.path); open it again")
       }
+      // Only now the database is open.
+      try journal.checkInPlace()
     }
   }
 

@@ -47,8 +47,8 @@ public final class LocalStorage: Storage {
     let settler = Settler(of: journal, in: database)
     let loader = IndexLoader(
       own, journal, settler,
-      LazyConnection(reader) { () throws(StoreError) in try database.connect(to: journal.store) },
-      scans: LazyConnection { () throws(StoreError) in try database.connect(to: journal.store) })
+      LazyConnection(reader) { () throws(StoreError) in try database.connect(to: journal) },
+      scans: LazyConnection { () throws(StoreError) in try database.connect(to: journal) })
     let commitPath = CommitPath(journal, in: database, settler, loader)
     (self.journal, self.loader, self.commitPath) = (journal, loader, commitPath)
     currentIndex = CurrentIndex(own, at: journal.publishedAddress)
@@ -236,7 +236,7 @@ extension LocalStorage: FolderStorage {
     // A closed store throws here.
     _ = try revision()
     try commitPath.settle()
-    let connection = try database.connect().connection
+    let connection = try database.connect(to: journal).connection
     try connection.copy(into: draft)
   }
 }
@@ -252,7 +252,7 @@ extension LocalStorage: VerifiableStorage {
       // A closed store throws here.
       _ = try revision()
       try journal.checkHead()
-      let connection = try database.connect().connection
+      let connection = try database.connect(to: journal).connection
       defer { withExtendedLifetime(connection) {} }
       guard let words = try connection.damage() else { return nil }
       connection.markDamage()

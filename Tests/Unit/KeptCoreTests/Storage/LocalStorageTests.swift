@@ -154,6 +154,36 @@ import Testing
     #expect(try storage.commit(key("a"), .set(3)).revision == 4)
   }
 
+  @Test(arguments: [false, true]) func `does not write into a copy that has taken its place`(closes: Bool) throws {
+    let first = try LocalStorage(path: path)
+    try first.commit(key("a"), .set(1))
+    first.close()
+    let (copy, gone) = (folder.path + "/copy", folder.path + "/gone")
+    try FileManager.default.copyItem(atPath: path, toPath: copy)
+    let storage = try LocalStorage(path: path)
+    try storage.commit(key("a"), .set(2))
+    try FileManager.default.moveItem(atPath: path, toPath: gone)
+    try FileManager.default.moveItem(atPath: copy, toPath: path)
+    let before = try contents(of: path)
+    if !closes {
+      storage.commitPath.stayInPlace()
+      #expect(throws: StoreError.self) { try storage.commitPath.settle() }
+      #expect(throws: StoreError.self) { try storage.value(key("a")) }
+      #expect(throws: StoreError.self) { try storage.acknowledgeSalvage() }
+      #expect(throws: StoreError.self) { try storage.copy(into: folder.path + "/draft") }
+    }
+    storage.close()
+    #expect(try contents(of: path) == before)
+    #expect(try LocalStorage(path: path).value(key("a")) == 1)
+    #expect(try LocalStorage(path: gone).value(key("a")) == 2)
+  }
+
+  private func contents(of folder: String) throws -> [String: Data] {
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+    return try Dictionary(
+      uniqueKeysWithValues: names.map { ($0, try Data(contentsOf: URL(fileURLWithPath: folder + "/" + $0))) })
+  }
+
   @Test func `goes on with the revisions of the store that was copied`() throws {
     let memory = try Store.open("memory:")
     for value in 1...3 { try memory.set(.int(Int64(value)), forKey: "a") }

@@ -87,6 +87,8 @@ final class CommitPath: Sendable {
 
   /// Settles, erases what is due, and closes the connections.
   func close() {
+    // A connection that is closed removes the log at its path.
+    stayInPlace()
     if mustSettle { try? settle() }
     _ = erase()
     journal.releaseSpace()

@@ -9,7 +9,7 @@ final class Settler: Sendable {
     self.journal = journal
     connection = Monitor(
       LazyConnection { () throws(StoreError) in
-        let reader = try database.connect(to: journal.store)
+        let reader = try database.connect(to: journal)
         // What must be on the disk is synced when it must be there.
         try reader.connection.run("PRAGMA synchronous = NORMAL")
         // Room for all pages that a full ring changes: a page that leaves the memory before the commit is written to

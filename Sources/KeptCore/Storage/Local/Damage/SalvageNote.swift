@@ -43,6 +43,6 @@ extension LocalStorage {
     defer { Fork.gate.leave() }
     // A closed store throws here.
     guard try salvaged() != nil else { return }
-    try SalvageNote.acknowledge(database.connect().connection)
+    try SalvageNote.acknowledge(database.connect(to: loader.journal).connection)
   }
 }
