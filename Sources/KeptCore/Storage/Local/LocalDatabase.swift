@@ -43,8 +43,6 @@ struct LocalDatabase: Sendable {
       connection.limitWork(steps: LocalSchema.mostSteps)
       defer { connection.limitWork(steps: 0) }
       try connection.run("PRAGMA cell_size_check = ON")
-      // As much log as SQLite's default of 1,000 pages, which are four times as large as ours.
-      connection.checkpointsAutomatically(afterPages: 4000)
       try reader.atOneMoment { () throws(StoreError) in
         try LocalSchema.check(connection, path: folder.path)
         try look(reader)

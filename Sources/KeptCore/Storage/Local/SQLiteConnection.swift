@@ -350,9 +350,6 @@ final class SQLiteConnection {
   /// The number of rows that the last modifying statement has changed.
   var changedRows: Int64 { sqlite3_changes64(handle) }
 
-  /// Sets the size of the log from which a commit checkpoints it.
-  func checkpointsAutomatically(afterPages pages: Int32) { sqlite3_wal_autocheckpoint(handle, pages) }
-
   /// Makes closing neither copy the log into the database nor remove it.
   func leaveLog() { kept_sqlite_configure(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
 

@@ -154,7 +154,7 @@ import Testing
   @Test func `the sqlite3 shell reads a log that is left, and may bring it into the database`() throws {
     try LocalStorage(path: path).close()
     let connection = try SQLiteConnection(path: path + "/values.sqlite", busyTimeoutMilliseconds: 0)
-    connection.checkpointsAutomatically(afterPages: 0)
+    try connection.run("PRAGMA wal_autocheckpoint = 0")
     // Pages are written before the commit, and again.
     try connection.run("PRAGMA cache_size = 20")
     try connection.write { () throws(StoreError) in

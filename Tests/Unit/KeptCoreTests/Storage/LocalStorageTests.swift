@@ -184,6 +184,16 @@ import Testing
       uniqueKeysWithValues: names.map { ($0, try Data(contentsOf: URL(fileURLWithPath: folder + "/" + $0))) })
   }
 
+  @Test func `copies its log into the database when that has 1,000 pages`() throws {
+    let storage = try LocalStorage(path: path)
+    for number in 1...64 {
+      try storage.commit(key("key\(number)"), .set(.string(String(repeating: "x", count: 100_000))))
+      try storage.commitPath.settle()
+    }
+    let log = try #require(FileStatus(of: path + "/values.sqlite-wal"))
+    #expect((4_000_000...5_000_000).contains(log.size))
+  }
+
   @Test func `goes on with the revisions of the store that was copied`() throws {
     let memory = try Store.open("memory:")
     for value in 1...3 { try memory.set(.int(Int64(value)), forKey: "a") }
