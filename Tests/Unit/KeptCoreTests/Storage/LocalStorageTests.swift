@@ -184,6 +184,23 @@ import Testing
       uniqueKeysWithValues: names.map { ($0, try Data(contentsOf: URL(fileURLWithPath: folder + "/" + $0))) })
   }
 
+  @Test func `grows by nothing that was refused`() throws {
+    let store = Store(storage: try LocalStorage(path: path))
+    let large = Value.string(String(repeating: "x", count: 300_000))
+    for _ in 0..<100 {
+      #expect(throws: StoreError.self) { try store.set(large, forKey: "a", ifRevision: 7) }
+    }
+    // A commit of very many keys.
+    let transaction = try store.begin()
+    for number in 0..<40 { try transaction.set(.string(String(repeating: "x", count: 120_000)), forKey: "b\(number)") }
+    _ = try transaction.value(forKey: "c")
+    try store.set(1, forKey: "c")
+    #expect(throws: StoreError.self) { try transaction.commit() }
+    store.close()
+    let size = try #require(FileStatus(of: path + "/values.sqlite")).size
+    #expect(size < 8_000_000)
+  }
+
   @Test func `copies its log into the database when that has 1,000 pages`() throws {
     let storage = try LocalStorage(path: path)
     for number in 1...64 {

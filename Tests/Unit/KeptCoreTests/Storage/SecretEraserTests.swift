@@ -54,6 +54,54 @@ import Testing
     #expect(try others.entry(for: key("k299"))?.value == "value 299", "others go on reading")
   }
 
+  @Test(arguments: ["condition", "declaration", "same"], [10, 300_000])
+  func `is in no file if it was refused`(_ why: String, _ length: Int) throws {
+    try store.declare(Declaration(json: #"{"type":"string","secret":true,"maxLength":400000}"#), forKey: "token")
+    try store.set("first", forKey: "token")
+    let transaction = try store.begin()
+    switch why {
+    case "condition":
+      let refused = #expect(throws: StoreError.self) {
+        try store.set(.string(secret(length)), forKey: "token", ifRevision: 77)
+      }
+      #expect(refused?.code == .conflict)
+    case "declaration":
+      let long = secret(400_000)
+      #expect(throws: StoreError.self) { try store.set(.string(long), forKey: "token") }
+    default:
+      _ = try transaction.value(forKey: "token")
+      try transaction.set(.string(secret(length)), forKey: "token")
+      try store.set("second", forKey: "token")
+      #expect(throws: StoreError.self) { try transaction.commit() }
+    }
+    #expect(try files(with: "SECRET") == [] && files(with: "TERCES") == [])
+    try settle()
+    #expect(try bodies() == 0)
+  }
+
+  @Test func `leaves nothing in the store where it is set again as it is`() throws {
+    try declareSecret("token")
+    for _ in 0..<3 { try store.set(.string(secret(10)), forKey: "token") }
+    try settle()
+    #expect(try bodies() == 0)
+  }
+
+  @Test func `is not in the journal as the default of a declaration, and in no file when that is gone`() throws {
+    for _ in 0..<2 {
+      try store.declare(
+        Declaration(json: #"{"type":"string","secret":true,"default":"SECRETdefault"}"#), forKey: "token")
+    }
+    #expect(try store.value(forKey: "token") == "SECRETdefault")
+    #expect(try !files(with: "SECRET").contains("journal"))
+    try store.undeclare("token")
+    #expect(try files(with: "SECRET") == [])
+  }
+
+  private func bodies() throws -> Int64 {
+    let connection = try SQLiteConnection(path: path + "/values.sqlite", busyTimeoutMilliseconds: 5000)
+    return try connection.integer("SELECT (SELECT count(*) FROM body) + (SELECT count(*) FROM large)")
+  }
+
   @Test func `leaves no copy behind where pages were divided and joined meanwhile`() throws {
     var random = SystemRandomNumberGenerator()
     try declareSecret("k0500")

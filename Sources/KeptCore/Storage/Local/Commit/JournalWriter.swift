@@ -8,7 +8,7 @@ final class JournalWriter {
   let journal: Journal
   let loader: IndexLoader
   let settler: Settler
-  private let eraser: SecretEraser
+  let eraser: SecretEraser
   /// Receives commits while they become visible.
   private let commitObserver: (any CommitObserver)?
   /// Calls its argument if nothing observes the store; else it does nothing.
@@ -16,6 +16,8 @@ final class JournalWriter {
   /// Whether a value had to be staged because its key is secret.
   private(set) var mayBeSecret = false
   private(set) var frames: FrameGroup?
+  /// What was staged for commits that have failed, and could not be removed.
+  var unnamed: [StagedBody] = []
   /// Whether the write lock is held while a batch is made.
   private var isLocked = false
 
@@ -65,6 +67,8 @@ final class JournalWriter {
       // Before the lock, so that others need not wait for the database.
       try read(group)
       let staged = try stage(group)
+      var unused = staged
+      defer { drop(unused.left, mayBeSecret: unused.mayBeSecret) }
       let prefixes = try PrefixChanges(of: group, loader)
       // It may be too long for a frame; for other commits a plan would only cost time.
       let isLong = group.count == 1 && group[0].edits.count >= Self.mostUnplanned
@@ -72,8 +76,17 @@ final class JournalWriter {
       if let plan, Self.leastLength(plan.changes) > Self.mostInFrame {
         return [try bulk(group[0], plan, prefixes, until: deadline)]
       }
+      if group.contains(where: \.declaresSecretDefault) {
+        guard group.count == 1 else { throw StoreError(.unavailable, "no ring shall keep the default of a secret") }
+        return [try bulk(group[0], plan, prefixes, until: deadline)]
+      }
       do throws(StoreError) {
-        return try locked(until: deadline) { () throws(StoreError) in try write(group, plan, staged, prefixes) }
+        return try locked(until: deadline) { () throws(StoreError) in
+          var left = staged
+          let results = try write(group, plan, &left, prefixes)
+          unused = left
+          return results
+        }
       } catch {
         if let length = frames?.tooLong {
           // Each of them may fit alone.
@@ -174,14 +187,24 @@ final class JournalWriter {
       if first == nil { try read([batch]) }
       let plan = if let first { first } else { try plan(batch, prefixes) }
       first = nil
+      if plan.changes.isEmpty {
+        // Its conditions are still to be checked.
+        return try locked(until: deadline) { () throws(StoreError) in
+          var none = StagedBodies()
+          return try write([batch], nil, &none, prefixes)[0]
+        }
+      }
       let bodies = try StagedBulk(plan.changes, settler)
+      var isNamed = false
+      defer { if !isNamed { drop([bodies.id], mayBeSecret: bodies.mayBeSecret) } }
       let result = try locked(until: deadline) { () throws(StoreError) in try write(batch, plan, bodies, prefixes) }
-      if let result {
+      guard let result else { continue }
+      if case .success = result {
+        isNamed = true
         // It is committed, whether or not this succeeds now.
         try? settler.settle()
-        return result
       }
-      try bodies.drop(settler)
+      return result
     }
     throw StoreError(
       .busy, "others keep changing what the commit of \(batch.edits.count) keys changes; try again, or commit less")
@@ -232,14 +255,14 @@ final class JournalWriter {
   private struct Progress {
     var revision: Revision
     var schemaVersion: UInt32
-    let staged: StagedBodies
+    var staged: StagedBodies
     var prefixes: PrefixChanges?
     /// What the previous batches have written.
     var written: [KeyName: IndexLoader.PresentKey] = [:]
   }
 
   private func write(
-    _ group: [Batch], _ plan: Plan?, _ staged: StagedBodies, _ prefixes: PrefixChanges?
+    _ group: [Batch], _ plan: Plan?, _ staged: inout StagedBodies, _ prefixes: PrefixChanges?
   ) throws(StoreError) -> [Result<Commit, StoreError>] {
     let firstKeys = group[0].keys
     var planned: [StoredChange]?
@@ -258,6 +281,7 @@ final class JournalWriter {
       let keys = batch.keys
       results.append(try apply(batch, of: group.count, keys, loader.present(keys).keys, nil, frames, &progress))
     }
+    staged = progress.staged
     guard frames.next.position > frames.first.position else { return results }
     try publish(frames, group, results, after: present.revision)
     var commits: [Commit] = []
@@ -293,7 +317,7 @@ final class JournalWriter {
     if !changes.isEmpty { progress.revision += 1 }
     let head = self.head(progress.revision, batch.author.tag)
     frames.begin(head)
-    for change in changes { try add(change, frames.frame, progress.staged) }
+    for change in changes { try add(change, frames.frame, &progress.staged) }
     if let version { try frames.frame.add(schemaVersion: version) }
     try frames.end()
     for change in changes {
@@ -308,7 +332,7 @@ final class JournalWriter {
     return .success(Commit(revision: progress.revision, changes: changes, time: head.moment))
   }
 
-  private func add(_ change: StoredChange, _ frame: FrameWriter, _ staged: StagedBodies) throws(StoreError) {
+  private func add(_ change: StoredChange, _ frame: FrameWriter, _ staged: inout StagedBodies) throws(StoreError) {
     if change.new.declaration != change.old?.declaration {
       if let declaration = change.new.declaration {
         try frame.add(declaration: ExactString(declaration.json), change.key)
@@ -319,7 +343,7 @@ final class JournalWriter {
     guard change.isOfValue else { return }
     guard let value = change.new.value else { return try frame.add(.removed, change.key) }
     guard StagedBodies.mustStage(value, change.new.declaration) else { return try frame.add(value, change.key) }
-    guard let body = staged.body(of: change.key, value) else {
+    guard let body = staged.take(change.key, value) else {
       mayBeSecret = true
       throw StoreError(.busy, key: change.key.text, "was declared while it was written; try again")
     }
@@ -415,5 +439,12 @@ final class JournalWriter {
     let made = FrameGroup(file, at: place)
     frames = made
     return made
+  }
+}
+
+extension Batch {
+  /// Whether it declares a secret with a default, which no ring shall keep.
+  fileprivate var declaresSecretDefault: Bool {
+    declarations.values.contains { $0?.isSecret == true && $0?.defaultValue != nil }
   }
 }

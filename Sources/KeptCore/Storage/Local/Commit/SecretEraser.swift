@@ -34,6 +34,9 @@ final class SecretEraser: Sendable {
     stage.store(Stage.database, ordering: .releasing)
   }
 
+  /// Notes that a secret is staged which no commit gives to its key.
+  func noteStaged() { stage.store(Stage.database, ordering: .releasing) }
+
   /// Notes that there is another ring.
   func noteNewRing() { isInRing.store(false, ordering: .releasing) }
 
@@ -59,10 +62,12 @@ final class SecretEraser: Sendable {
 }
 
 extension StoredChange {
-  /// Whether files may hold a secret: the key is declared secret before or after the commit, and has had a value.
+  /// Whether files may hold a secret that is replaced: the key is declared secret before or after the commit, and has
+  /// had a value, or a default that it loses.
   var leavesSecret: Bool {
     // The check that is free without declarations comes first.
     guard old?.declaration?.isSecret == true || new.declaration?.isSecret == true else { return false }
+    if old?.declaration?.defaultValue != nil, old?.declaration != new.declaration { return true }
     return old?.value != nil || old?.revision ?? 0 != 0
   }
 }

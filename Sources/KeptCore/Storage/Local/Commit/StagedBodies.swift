@@ -9,20 +9,27 @@
 /// The bodies of one group, written before its frames.
 struct StagedBodies {
   private var bodies: [KeyName: [(value: Value, id: StagedBody)]] = [:]
+  /// Whether one of them may be secret.
+  private(set) var mayBeSecret = false
 
   static func mustStage(_ value: Value, _ declaration: Declaration?) -> Bool {
     value.bytes > JournalWriter.mostInline || declaration?.isSecret == true
   }
 
-  /// The body of a key with this value.
-  func body(of key: KeyName, _ value: Value) -> StagedBody? {
-    bodies[key]?.first { $0.value == value }?.id
+  /// Takes the body of a key with this value, which one frame names.
+  mutating func take(_ key: KeyName, _ value: Value) -> StagedBody? {
+    guard let place = bodies[key]?.firstIndex(where: { $0.value == value }) else { return nil }
+    return bodies[key]?.remove(at: place).id
   }
+
+  /// The bodies that were not taken.
+  var left: [StagedBody] { bodies.values.flatMap { $0.map(\.id) } }
 
   init() {}
 
   /// Writes the values into the database, as one transaction.
-  init(_ values: [(KeyName, Value)], _ settler: Settler) throws(StoreError) {
+  init(_ values: [(KeyName, Value)], mayBeSecret: Bool, _ settler: Settler) throws(StoreError) {
+    self.mayBeSecret = mayBeSecret
     guard !values.isEmpty else { return }
     try Allowance.ask(forEntries: values.count, to: JournalWriter.purpose)
     bodies = try settler.withConnection { connection throws(StoreError) in
@@ -75,12 +82,8 @@ struct StagedBulk {
       }
   }
 
-  /// Removes them again.
-  func drop(_ settler: Settler) throws(StoreError) {
-    try settler.withConnection { connection throws(StoreError) in
-      try connection.write { () throws(StoreError) in try connection.dropBodies(id) }
-    }
-  }
+  /// Whether one of them may be secret.
+  var mayBeSecret: Bool { changes.contains { $0.new.declaration?.isSecret == true } }
 }
 
 extension SQLiteConnection {
@@ -162,6 +165,7 @@ extension JournalWriter {
   /// Stages what the frames of a group will probably name.
   func stage(_ group: [Batch]) throws(StoreError) -> StagedBodies {
     var values: [(KeyName, Value)] = []
+    var hasSecret = false
     var allowance = Allowance()
     for batch in group where mayBeSecret || batch.edits.contains(where: { $0.value.isLarge }) {
       let keys = batch.edits.map(\.key)
@@ -176,9 +180,25 @@ extension JournalWriter {
         {
           try allowance.take(0, to: Self.purpose)
           values.append((key, value))
+          if mayBe { hasSecret = true }
         }
       }
     }
-    return try StagedBodies(values, settler)
+    do throws(StoreError) { return try StagedBodies(values, mayBeSecret: hasSecret, settler) } catch {
+      // The log may have pages of what was not committed.
+      if hasSecret { eraser.noteStaged() }
+      throw error
+    }
+  }
+
+  /// Removes what was staged and is named by no frame; if that fails, the next commit tries again.
+  func drop(_ bodies: [StagedBody], mayBeSecret: Bool) {
+    unnamed += bodies
+    guard !unnamed.isEmpty else { return }
+    if mayBeSecret { eraser.noteStaged() }
+    let done: Void? = try? settler.withConnection { connection throws(StoreError) in
+      try connection.write { () throws(StoreError) in for id in unnamed { try connection.dropBodies(id) } }
+    }
+    if done != nil { unnamed = [] }
   }
 }
