@@ -215,6 +215,10 @@ typedef struct kept_options {
  *  any part of it is damaged, and KEPT_TOO_LARGE above 1 GiB. Except for the copy, these rules also hold for `dir:` and
  *  its files.
  *
+ *  On a disk that has no room for the files that writing needs, an existing store is opened for reading in the same
+ *  way; writes then return KEPT_NO_SPACE. When there is room again, close every handle that this process has on the
+ *  store and open it again. A store that was opened before the disk was full needs no such thing.
+ *
  *  A process of root follows no symbolic link of another user, here and in every other call that takes a path:
  *  KEPT_DENIED.
  *

@@ -1,6 +1,7 @@
-/* A disk that is full while programs run: writes report it, reads continue, no acknowledged write is lost and nothing
- * else is stored. As soon as there is room, all programs can write again. Once with a simulated limit, and, where
- * mounting is allowed, on a small disk of its own, with every number of free pages. */
+/* A disk that is full while programs run, or before they open the store: writes report it, reads continue, no
+ * acknowledged write is lost and nothing else is stored. As soon as there is room, all programs can write again. Once
+ * with a simulated limit, and, where mounting is allowed, on a small disk of its own, with every number of free
+ * pages. */
 #include "check.h"
 #include "failing.h"
 
@@ -193,6 +194,12 @@ static void open_with_pages(void *path) {
   kept_store *store = NULL;
   kept_error error;
   kept_status status = kept_open(path, NULL, &store, &error);
+  if (path == folder) {
+    /* What is stored can be read. */
+    expect_ok(status, "open an existing store with few pages left", &error);
+    if (get_both(store) < 1) fail("a store that was opened with few pages left has nothing");
+    expect_texts(store);
+  }
   expect_refusal(status, &error, "open with few pages left");
   if (status != KEPT_OK) return;
   expect_refusal(set_both(store, 1, KEPT_DURABLE, &error), &error, "write with few pages left");

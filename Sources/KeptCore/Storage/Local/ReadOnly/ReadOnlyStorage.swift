@@ -1,4 +1,5 @@
-// A store that this process can read and not write: in a folder without write permission, or on a read-only medium.
+// A store that this process can read and not write: in a folder without write permission, on a read-only medium, or on
+// a disk that was too full for the files that writing needs.
 
 /// The storage of a folder with a database in it, without write permission.
 ///
@@ -19,14 +20,31 @@ final class ReadOnlyStorage: Storage {
   }
   private let state = Monitor(State())
   private let database: ReadOnlyDatabase
+  private let refusal: StoreError
   private let busyTimeoutMilliseconds: Int
   private static let leastMilliseconds = 5 * Int(FileStamp.settlingMilliseconds)
 
   /// Opens the storage of a folder.
   ///
-  /// - Parameter busyTimeoutMilliseconds: how long a read waits until no process is changing the files.
-  init(_ folder: StoreFolder, busyTimeoutMilliseconds: Int = 5000) throws(StoreError) {
+  /// - Parameters:
+  ///   - full: why it could not be opened for writing; nil if writing is not permitted.
+  ///   - busyTimeoutMilliseconds: how long a read waits until no process is changing the files.
+  init(
+    _ folder: StoreFolder, full: StoreError? = nil, busyTimeoutMilliseconds: Int = 5000
+  ) throws(StoreError) {
     database = ReadOnlyDatabase(folder: try folder.resolved())
+    refusal =
+      if let full {
+        StoreError(
+          full.code,
+          "\(full.message); the store in \(database.folder.path) is open for reading only, so after that close it and "
+            + "open it again")
+      } else {
+        StoreError(
+          .denied,
+          "the store in \(database.folder.path) may be read but not written; check who owns the folder, its "
+            + "permissions, and whether its disk is mounted read-only")
+      }
     // Files that were changed a moment ago must first stay unchanged for some time.
     self.busyTimeoutMilliseconds = max(busyTimeoutMilliseconds, Self.leastMilliseconds)
     // A folder that is no store, or cannot be opened without writing, is refused at once.
@@ -73,10 +91,7 @@ final class ReadOnlyStorage: Storage {
 
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
     _ = try revision()
-    throw StoreError(
-      .denied,
-      "the store in \(database.folder.path) may be read but not written; check who owns the folder, its permissions, "
-        + "and whether its disk is mounted read-only")
+    throw refusal
   }
 
   /// Checks that the store is open; there is nothing to sync.
