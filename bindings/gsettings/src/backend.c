@@ -99,8 +99,8 @@ static GVariant *kept_read_user_value(GSettingsBackend *backend, const char *pat
 static gboolean kept_get_writable(GSettingsBackend *backend, const char *path) {
   json_object *tree = NULL, *locked = NULL;
   OpenStore *settings = settings_of(backend);
-  char *key = key_of_path(path);
-  if (key == NULL || handle_of(settings) == NULL) return g_free(key), FALSE;
+  char *key = is_stand_in(settings) ? NULL : key_of_path(path);
+  if (key == NULL) return FALSE;
   const char *asked = *key != 0 ? key : ".";
   kept_status status = kept_json_explain(handle_of(settings), asked, &tree, NULL);
   if (is_gone(status) && reopen(SELF(backend), settings, TRUE, NULL))
@@ -121,7 +121,8 @@ static GPermission *kept_get_permission(GSettingsBackend *backend, const char *p
 
 static gboolean check(GSettingsBackend *backend, kept_status status, const kept_error *error) {
   KeptSettingsBackend *self = SELF(backend);
-  if (status != KEPT_LOCKED && store_of(backend) != NULL) {
+  /* That a stand-in cannot be changed was said when it was made. */
+  if (status != KEPT_LOCKED && !is_stand_in(settings_of(backend))) {
     g_mutex_lock(&self->lock);
     gboolean is_new = status < 0 && self->reported != status;
     self->reported = status < 0 ? status : KEPT_OK;
@@ -131,18 +132,33 @@ static gboolean check(GSettingsBackend *backend, kept_status status, const kept_
   return status >= 0;
 }
 
-/* Makes a change, in a store that other programs find. What was written into a store that has been removed is lost:
- * then it is made again, in the store that is at the location now. Returns whether it was made. */
+/* Makes a change in the store that is open, if other programs find it there. */
+static void try_to_make(Changing *changing, const char *path, GVariant *value, GTree *tree) {
+  if (is_stand_in(changing->settings)) give_up(changing->settings);
+  if (!is_in_place(changing->settings)) return;
+  if (tree != NULL) change_all(changing, tree);
+  else change_one(changing, path, value);
+  /* Opened while the disk was full: it may have room now. */
+  if (changing->status == KEPT_NO_SPACE && is_read_only(changing->settings)) give_up(changing->settings);
+  /* What was written into a store that was removed meanwhile is lost. */
+  else if (changing->status != KEPT_LOCKED && !is_in_place(changing->settings)) {
+    changing->status = KEPT_UNAVAILABLE;
+    changing->has_effect = FALSE;
+  }
+}
+
+/* Makes a change. If the store is not at its location, or cannot be written, it is opened again, and the change made in
+ * the one that is there now. Returns whether it was made. */
 static gboolean make(GSettingsBackend *backend, Changing *changing, const char *path, GVariant *value, GTree *tree) {
   gboolean may_try = TRUE;
   for (int attempt = 0; may_try; attempt++) {
-    *changing = (Changing){ .settings = settings_of(backend), .error = { .message = "the store was removed" } };
-    if (tree != NULL) change_all(changing, tree);
-    else change_one(changing, path, value);
-    if (changing->status == KEPT_LOCKED || is_in_place(changing->settings)) break;
-    changing->status = KEPT_UNAVAILABLE;
+    *changing = (Changing){
+      .settings = settings_of(backend), .status = KEPT_UNAVAILABLE, .error = { .message = "the store was removed" }
+    };
+    try_to_make(changing, path, value, tree);
     /* Once more only: it may be removed again and again. */
-    may_try = attempt == 0 && reopen(SELF(backend), changing->settings, TRUE, &changing->error);
+    may_try = changing->status < 0 && changing->status != KEPT_LOCKED && attempt == 0 &&
+      reopen(SELF(backend), changing->settings, TRUE, &changing->error);
   }
   return check(backend, changing->status, &changing->error);
 }
@@ -158,9 +174,9 @@ static void announce(GSettingsBackend *backend, const char *path, const char **k
 
 static gboolean kept_write(GSettingsBackend *backend, const char *path, GVariant *value, gpointer origin) {
   Changing changing;
-  if (!make(backend, &changing, path, value, NULL)) return FALSE;
+  gboolean is_made = make(backend, &changing, path, value, NULL);
   if (changing.has_effect) g_settings_backend_changed(backend, path, origin);
-  return TRUE;
+  return is_made;
 }
 
 static void kept_reset_path(GSettingsBackend *backend, const char *path, gpointer origin) {
@@ -169,14 +185,14 @@ static void kept_reset_path(GSettingsBackend *backend, const char *path, gpointe
 
 static gboolean kept_write_tree(GSettingsBackend *backend, GTree *tree, gpointer origin) {
   Changing changing;
-  if (!make(backend, &changing, NULL, NULL, tree)) return FALSE;
-  if (!changing.has_effect) return TRUE;
+  gboolean is_made = make(backend, &changing, NULL, NULL, tree);
+  if (!changing.has_effect) return is_made;
   char *path;
   const char **keys;
   g_settings_backend_flatten_tree(tree, &path, &keys, NULL);
   announce(backend, path, keys, g_strv_length((char **)keys), origin);
   g_free(path), g_free(keys);
-  return TRUE;
+  return is_made;
 }
 
 /* Every change has reached all programs when it returned, and survives a crash of this one; this also makes it survive
@@ -298,24 +314,27 @@ static void exchange(KeptSettingsBackend *self, OpenStore *settings) {
   if (self->subscribers > 0) status = observe(self, settings, &error);
   g_mutex_unlock(&self->lock);
   kept_unobserve(last);
-  check(&self->parent, status, &error);
+  if (status < 0) check(&self->parent, status, &error);
 }
 
-/* Opens the store again if it is not where it was: the next one at the location, or a new one. Returns whether there is
- * another one than `gone` now. */
+/* Opens the store again if it was given up, or is not where it was: the next one at the location, or a new one. Returns
+ * whether there is another one than `gone` now. */
 static gboolean reopen(KeptSettingsBackend *self, OpenStore *gone, gboolean may_wait, kept_error *error) {
   if (is_in_place(gone)) return FALSE;
   /* A report while the store is opened comes here again, on the same thread. */
   if (may_wait) g_mutex_lock(&self->reopening);
   else if (!g_mutex_trylock(&self->reopening)) return FALSE;
   OpenStore *settings = NULL;
+  gboolean was_read_only = !is_stand_in(gone) && is_read_only(gone);
   if (self->settings == gone) {
     settings = open_settings_again(gone, report, self, error);
     if (settings != NULL) exchange(self, settings);
   }
   gboolean is_another = self->settings != gone;
   g_mutex_unlock(&self->reopening);
-  if (settings != NULL) announce_everything_soon(self);
+  /* Where the disk is still full everything reads as before. A program that sets a value each time that it is told of
+   * changes would never come to an end. */
+  if (settings != NULL && !(was_read_only && is_read_only(settings))) announce_everything_soon(self);
   return is_another;
 }
 
@@ -336,7 +355,7 @@ static void kept_settings_backend_init(KeptSettingsBackend *self) {
   g_mutex_init(&self->lock);
   g_mutex_init(&self->reopening);
   self->context = g_main_context_new();
-  self->settings = open_settings_or_memory(report, self);
+  self->settings = open_settings_or_stand_in(report, self);
 }
 
 static void finalize(GObject *object) {

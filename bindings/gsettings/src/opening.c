@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "opening.h"
 
+#include <errno.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,8 @@ struct OpenStore {
   char *location, *tag;
   SettingsReport report;
   void *context;
+  gboolean is_stand_in;
+  gint is_given_up;
   /* A file of the store, and which one it was when the store was opened; NULL if there is nothing to compare. */
   char *file;
   dev_t device;
@@ -96,19 +99,20 @@ static char *folder_of_stores(void) {
   return g_build_filename(home, ".config/kept", NULL);
 }
 
-/* The file into which commits are written: the store has the same one as long as it exists. */
-static char *journal_at(const char *location) {
-  if (is_path(location)) return g_build_filename(location, "journal", NULL);
+/* A file of a store; NULL if its files have other names. */
+static char *file_at(const char *location, const char *name) {
+  if (is_path(location)) return g_build_filename(location, name, NULL);
   if (!is_identifier(location)) return NULL;
-  char *folder = folder_of_stores(), *name = g_strconcat(location, ".kept", NULL);
-  char *journal = g_build_filename(folder, name, "journal", NULL);
-  g_free(folder), g_free(name);
-  return journal;
+  char *stores = folder_of_stores(), *folder = g_strconcat(location, ".kept", NULL);
+  char *file = g_build_filename(stores, folder, name, NULL);
+  g_free(stores), g_free(folder);
+  return file;
 }
 
 static void note_place(OpenStore *settings) {
   struct stat status;
-  settings->file = journal_at(settings->location);
+  /* Commits are written into it: the store has the same one as long as it exists. */
+  settings->file = file_at(settings->location, "journal");
   if (settings->file == NULL || stat(settings->file, &status) != 0) {
     g_clear_pointer(&settings->file, g_free);
     return;
@@ -117,8 +121,11 @@ static void note_place(OpenStore *settings) {
   settings->inode = status.st_ino;
 }
 
+void give_up(OpenStore *settings) { g_atomic_int_set(&settings->is_given_up, TRUE); }
+
 gboolean is_in_place(const OpenStore *settings) {
   struct stat status;
+  if (g_atomic_int_get(&settings->is_given_up)) return FALSE;
   if (settings->file == NULL) return TRUE;
   return stat(settings->file, &status) == 0 && status.st_dev == settings->device && status.st_ino == settings->inode;
 }
@@ -155,42 +162,55 @@ static OpenStore *open_settings(SettingsReport report, void *context, kept_error
   return settings;
 }
 
-/* What the administrator prescribes holds there too. */
-static OpenStore *open_memory(SettingsReport report, void *context) {
-  static gint count;
+/* A new store in memory, with what the administrator prescribes. */
+static kept_status open_layers(
+  const char *tag, kept_report_callback report, void *context, kept_store **store, kept_error *error) {
   const char *location = store_location();
   char *managed = g_strdup_printf("/etc/kept/%s/managed.json", location);
   char *system = g_strdup_printf("/etc/kept/%s/system.json", location);
-  /* A name, so that it can be opened again. */
-  char *name = g_strdup_printf("memory:kept-gsettings %d", g_atomic_int_add(&count, 1));
   gboolean has_standard = is_identifier(location);
-  OpenStore *settings = settings_at(name, report, context);
-  kept_options options =
-    options_of(settings->tag, has_standard ? managed : NULL, has_standard ? system : NULL, pass_on, settings);
-  kept_open(name, &options, &settings->store, NULL);
-  g_free(managed), g_free(system), g_free(name);
+  kept_options options = options_of(tag, has_standard ? managed : NULL, has_standard ? system : NULL, report, context);
+  kept_status status = kept_open("memory:", &options, store, error);
+  g_free(managed), g_free(system);
+  return status;
+}
+
+static OpenStore *open_stand_in(SettingsReport report, void *context) {
+  OpenStore *settings = settings_at(store_location(), report, context);
+  settings->is_stand_in = TRUE;
+  open_layers(settings->tag, pass_on, settings, &settings->store, NULL);
   return settings;
 }
 
-OpenStore *open_settings_or_memory(SettingsReport report, void *context) {
+kept_status open_store_to_read(const char *tag, kept_store **store, kept_error *error) {
+  const char *location = store_location();
+  char *file =
+    g_str_has_prefix(location, "dir:") ? g_strdup(location + strlen("dir:")) : file_at(location, "values.sqlite");
+  struct stat status;
+  gboolean is_absent = file != NULL && stat(file, &status) != 0 && errno == ENOENT;
+  g_free(file);
+  return is_absent ? open_layers(tag, warn, NULL, store, error) : open_store(tag, store, error);
+}
+
+OpenStore *open_settings_or_stand_in(SettingsReport report, void *context) {
   kept_error error;
   OpenStore *settings = open_settings(report, context, &error);
   if (settings != NULL) return settings;
-  settings = open_memory(report, context);
-  g_warning("The settings cannot be read: %s. This program uses defaults, and %s", error.message,
-    settings->store != NULL ? "what it changes is lost when it ends" : "cannot change them");
-  return settings;
+  g_warning("The settings cannot be read: %s. This program uses defaults, and cannot change them", error.message);
+  return open_stand_in(report, context);
 }
 
 OpenStore *open_settings_again(OpenStore *gone, SettingsReport report, void *context, kept_error *error) {
   OpenStore *settings = open_settings(report, context, error);
-  if (settings != NULL && kept_flush(settings->store, error) >= 0) return settings;
-  /* If the folder is the same one, and has other files or none, the new handle shares what the old ones have open. */
+  if (gone->is_stand_in) return settings;
+  if (settings != NULL && !is_read_only(settings) && kept_flush(settings->store, error) >= 0) return settings;
+  /* If the folder is the same one, and has other files or none, or was opened for reading only, the new handle shares
+   * what the old ones have open. */
   close_settings(settings);
   kept_close(gone->below);
   kept_close(gone->store);
   /* Another file may have its number from now on. */
-  gone->inode = 0;
+  give_up(gone);
   return open_settings(report, context, error);
 }
 
@@ -204,6 +224,14 @@ void close_settings(OpenStore *settings) {
 }
 
 kept_store *handle_of(const OpenStore *settings) { return settings->store; }
+
+gboolean is_stand_in(const OpenStore *settings) { return settings->is_stand_in; }
+
+/* It does not know whether other programs have written. */
+gboolean is_read_only(const OpenStore *settings) {
+  const uint64_t *generation = kept_store_generation(settings->store);
+  return generation == NULL || __atomic_load_n(generation, __ATOMIC_ACQUIRE) % 2 == 1;
+}
 
 kept_store *open_below(OpenStore *settings, kept_error *error) {
   kept_options options = KEPT_OPTIONS_INIT;

@@ -206,6 +206,19 @@ static void a_program_that_only_waits_sees_a_store_in_the_same_folder(void) {
   g_object_unref(settings);
 }
 
+/* What a user has put aside stays as it was put aside. */
+static void a_store_that_was_moved_is_left_alone(void) {
+  GSettings *settings = player();
+  char *folder = store_folder(), *moved = g_strconcat(folder, ".old", NULL);
+  g_assert_cmpint(g_rename(folder, moved), ==, 0);
+  g_assert_true(g_settings_set_int(settings, "volume", 7));
+  assert_elsewhere("volume", "7");
+  g_setenv("KEPT_GSETTINGS_STORE", moved, TRUE);
+  assert_elsewhere("volume", "3");
+  g_free(folder), g_free(moved);
+  g_object_unref(settings);
+}
+
 static void syncing_resetting_and_making_objects_work(void) {
   GSettings *settings = player();
   remove_store();
@@ -309,6 +322,7 @@ int main(int argc, char **argv) {
   ADD("a folder that is emptied is filled again", a_folder_that_is_emptied_is_filled_again);
   ADD("a program that only waits sees a store in the same folder",
     a_program_that_only_waits_sees_a_store_in_the_same_folder);
+  ADD("a store that was moved is left alone", a_store_that_was_moved_is_left_alone);
   ADD("syncing, resetting and making objects work", syncing_resetting_and_making_objects_work);
   ADD("a set fails while there can be no store", a_set_fails_while_there_can_be_no_store);
   ADD("locks hold in the new store", locks_hold_in_the_new_store);

@@ -1,4 +1,5 @@
-/* A store that cannot be opened or written: programs warn once and go on. Each test is a process of its own. */
+/* A store that cannot be opened or written: programs warn once, go on, and set nothing. Each test
+ * is a process of its own. */
 #define _GNU_SOURCE
 #include "settings_test.h"
 
@@ -40,28 +41,6 @@ static void have_home(const char *home) {
   g_setenv("XDG_CONFIG_HOME", home, TRUE);
 }
 
-/* What a program can rely on: it reads defaults, sets what it likes, and hears of it. */
-static void assert_works_in_memory(void) {
-  GSettings *settings = g_settings_new(PLAYER), *other = g_settings_new(PLAYER);
-  GString *changes = record(other, "changed");
-  g_assert_cmpint(warnings, ==, 1);
-  assert_int_setting(settings, "volume", 50);
-  g_assert_true(g_settings_is_writable(settings, "volume"));
-  g_assert_true(g_settings_set_int(settings, "volume", 7));
-  assert_int_setting(other, "volume", 7);
-  g_assert_cmpstr(changes->str, ==, "changed::volume ");
-  g_settings_delay(settings);
-  g_settings_set_int(settings, "loudness", 8);
-  g_settings_set_string(settings, "theme", "dark");
-  g_settings_apply(settings);
-  assert_int_setting(other, "loudness", 8);
-  g_settings_reset(other, "volume");
-  assert_int_setting(other, "volume", 50);
-  g_settings_sync();
-  g_assert_cmpint(warnings, ==, 1);
-  g_object_unref(other), g_object_unref(settings);
-}
-
 /* Reads work, writes return FALSE and change nothing, and one warning says why. */
 static void assert_is_read_only(int expected) {
   GSettings *settings = g_settings_new(PLAYER);
@@ -81,8 +60,9 @@ static void assert_is_read_only(int expected) {
   g_object_unref(settings);
 }
 
-/* The administrator's locks are unknown: programs read defaults and can change nothing, and one warning says why. */
-static void assert_is_locked(void) {
+/* Nothing of the user is known, and perhaps not the administrator's locks: programs read defaults, no change is
+ * reported as made, because it would be lost, and one warning says why. */
+static void assert_has_defaults(void) {
   GSettings *settings = g_settings_new(PLAYER);
   GString *changes = record(settings, "changed");
   g_assert_cmpint(warnings, ==, 1);
@@ -104,26 +84,26 @@ static void assert_is_locked(void) {
 static void a_file_in_place_of_the_folder(void) {
   have_home(file_named("file-home"));
   put_file(file_named("file-home/kept"), "this is a file");
-  assert_works_in_memory();
+  assert_has_defaults();
 }
 
 static void a_store_that_is_a_file(void) {
   have_home(file_named("store-home"));
   g_mkdir(file_named("store-home/kept"), 0700);
   put_file(file_named("store-home/kept/gsettings.kept"), "this is a file");
-  assert_works_in_memory();
+  assert_has_defaults();
 }
 
 static void a_store_with_a_name_that_is_none(void) {
   g_setenv("KEPT_GSETTINGS_STORE", "..", TRUE);
-  assert_works_in_memory();
+  assert_has_defaults();
 }
 
 static void a_managed_file_that_is_damaged(void) {
   have_home(file_named("managed-home"));
   put_file(file_named("damaged.json"), "{\"locked\":[");
   g_setenv("KEPT_GSETTINGS_MANAGED", file_named("damaged.json"), TRUE);
-  assert_is_locked();
+  assert_has_defaults();
 }
 
 static void a_managed_file_that_others_can_write(void) {
@@ -131,7 +111,7 @@ static void a_managed_file_that_others_can_write(void) {
   put_file(file_named("writable.json"), "{\"locked\":[\"" PLAYER ".volume\"]}");
   g_chmod(file_named("writable.json"), 0666);
   g_setenv("KEPT_GSETTINGS_MANAGED", file_named("writable.json"), TRUE);
-  assert_is_locked();
+  assert_has_defaults();
 }
 
 static void a_damaged_store(void) {
@@ -142,7 +122,13 @@ static void a_damaged_store(void) {
   put_file(file_named("damaged-home/kept/gsettings.kept/values.sqlite"), garbage);
   g_chmod(file_named("damaged-home/kept/gsettings.kept/values.sqlite"), 0600);
   g_free(garbage);
-  assert_works_in_memory();
+  GSettings *settings = g_settings_new(PLAYER);
+  g_assert_cmpint(warnings, ==, 1);
+  assert_int_setting(settings, "volume", 50);
+  g_assert_true(g_settings_set_int(settings, "volume", 7));
+  assert_int_setting(settings, "volume", 7);
+  g_assert_cmpint(warnings, ==, 1);
+  g_object_unref(settings);
 }
 
 /* What is locked stays locked where the user's settings cannot be read. */
@@ -158,8 +144,25 @@ static void locks_without_a_store(void) {
   assert_text(settings, "theme", "site");
   g_assert_false(g_settings_is_writable(settings, "volume"));
   g_assert_false(g_settings_set_int(settings, "volume", 7));
-  g_assert_true(g_settings_set_string(settings, "theme", "own"));
-  assert_text(settings, "theme", "own");
+  g_assert_false(g_settings_is_writable(settings, "theme"));
+  g_assert_false(g_settings_set_string(settings, "theme", "own"));
+  assert_text(settings, "theme", "site");
+  g_assert_cmpint(warnings, ==, 1);
+  g_object_unref(settings);
+}
+
+/* The cause is gone: the next set opens the store. */
+static void a_store_that_can_be_opened_later(void) {
+  have_home(file_named("later-home"));
+  put_file(file_named("later-home/kept"), "this is a file");
+  GSettings *settings = g_settings_new(PLAYER);
+  GString *changes = record(settings, "changed");
+  g_assert_false(g_settings_set_int(settings, "volume", 7));
+  g_unlink(file_named("later-home/kept"));
+  g_assert_true(g_settings_set_int(settings, "volume", 8));
+  assert_int_setting(settings, "volume", 8);
+  g_assert_true(g_settings_is_writable(settings, "volume"));
+  WAIT_UNTIL(strstr(changes->str, "changed::volume ") != NULL);
   g_assert_cmpint(warnings, ==, 1);
   g_object_unref(settings);
 }
@@ -182,20 +185,20 @@ static void become_nobody(void) {
 static void a_user_without_a_home(void) {
   become_nobody();
   g_unsetenv("XDG_CONFIG_HOME"), g_unsetenv("HOME");
-  assert_works_in_memory();
+  assert_has_defaults();
 }
 
 static void a_home_that_cannot_be_written(void) {
   become_nobody();
   g_unsetenv("XDG_CONFIG_HOME");
   g_setenv("HOME", g_getenv("SETTINGS_TEST_FOLDER"), TRUE);
-  assert_works_in_memory();
+  assert_has_defaults();
 }
 
 static void a_home_that_does_not_exist(void) {
   become_nobody();
   g_setenv("XDG_CONFIG_HOME", "/nonexistent/home", TRUE);
-  assert_works_in_memory();
+  assert_has_defaults();
 }
 
 static void set_in_a_store(const char *key, gint64 value) {
@@ -252,7 +255,28 @@ static void a_disk_that_was_full_before(void) {
   g_assert_true(mount_small_disk(file_named("full")));
   g_setenv("XDG_CONFIG_HOME", file_named("full"), TRUE);
   fill(file_named("full/filler"));
-  assert_works_in_memory();
+  assert_has_defaults();
+}
+
+/* What is stored is read, as on dconf, and nothing is reported as set that is lost. With room again sets are made. */
+static void a_store_on_a_disk_that_was_full_before(void) {
+  g_assert_true(mount_small_disk(file_named("full-store")));
+  g_setenv("XDG_CONFIG_HOME", file_named("full-store"), TRUE);
+  set_in_a_store(PLAYER ".volume", 11);
+  fill(file_named("full-store/filler"));
+  assert_is_read_only(11);
+  g_unlink(file_named("full-store/filler"));
+  GSettings *settings = g_settings_new(PLAYER);
+  g_assert_true(g_settings_set_int(settings, "volume", 12));
+  assert_int_setting(settings, "volume", 12);
+  g_assert_cmpint(warnings, ==, 1);
+  g_object_unref(settings);
+  kept_store *store;
+  gint64 volume = 0;
+  g_assert_cmpint(kept_open("gsettings", NULL, &store, NULL), ==, KEPT_OK);
+  g_assert_cmpint(kept_get_int64(store, PLAYER ".volume", &volume, NULL), ==, KEPT_OK);
+  g_assert_cmpint(volume, ==, 12);
+  kept_close(store);
 }
 
 static void a_disk_that_becomes_full(void) {
@@ -314,11 +338,13 @@ int main(int argc, char **argv) {
   ADD("a managed file that others can write locks everything", a_managed_file_that_others_can_write);
   ADD("a damaged store is salvaged with a warning", a_damaged_store);
   ADD("locks hold without a store", locks_without_a_store);
+  ADD("a store that can be opened later is", a_store_that_can_be_opened_later);
   ADD_RUN("a user without a home has defaults", a_user_without_a_home, run_as_root);
   ADD_RUN("a home that cannot be written leaves defaults", a_home_that_cannot_be_written, run_as_root);
   ADD_RUN("a home that does not exist leaves defaults", a_home_that_does_not_exist, run_as_root);
   ADD_RUN("a store of another user is read", a_store_of_another_user, run_as_root);
   ADD_RUN("a disk that was full before leaves defaults", a_disk_that_was_full_before, run_with_disk);
+  ADD_RUN("a store on a disk that was full before is read", a_store_on_a_disk_that_was_full_before, run_with_disk);
   ADD_RUN("a disk that becomes full gives one warning", a_disk_that_becomes_full, run_with_disk);
   ADD("a value over the limit is refused", a_value_over_the_limit);
   ADD("a name over the limit has its default", a_name_over_the_limit);
