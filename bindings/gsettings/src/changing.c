@@ -24,12 +24,6 @@ static kept_status change(kept_store *store, const char *key, GVariant *value, k
   return value != NULL ? set(store, key, value, error) : kept_reset(store, key, error);
 }
 
-/* As on dconf, every reset is allowed: it removes what the user has set below a lock. */
-static kept_status reset_below(OpenStore *settings, const char *key, kept_error *error) {
-  kept_store *below = open_below(settings, error);
-  return below != NULL ? kept_reset(below, key, error) : KEPT_UNAVAILABLE;
-}
-
 /* The revision that last changed what the user has set for a key; 0 if nothing is set. While it stays, nothing has
  * changed: Kept compares values as it stores them, so the order of a dictionary does not matter. */
 static uint64_t revision_of(kept_store *store, const char *key) {
@@ -37,16 +31,22 @@ static uint64_t revision_of(kept_store *store, const char *key) {
   return kept_revision_of(store, key, &revision, NULL) == KEPT_OK ? revision : 0;
 }
 
-void change_one(Changing *changing, const char *path, GVariant *value) {
-  kept_store *store = handle_of(changing->settings);
-  char *key = key_of_path(path);
-  changing->status = KEPT_INVALID;
-  if (key == NULL) return;
+static void change_key(Changing *changing, const char *key, GVariant *value) {
+  kept_store *store = handle_of(changing->settings), *below;
   uint64_t before = revision_of(store, key);
   changing->status = change(store, key, value, &changing->error);
-  if (changing->status == KEPT_LOCKED && value == NULL)
-    changing->status = reset_below(changing->settings, key, &changing->error);
-  changing->has_effect = revision_of(store, key) != before;
+  /* As on dconf, every reset is allowed: it removes what the user has set below a lock. */
+  if (changing->status == KEPT_LOCKED && value == NULL) {
+    below = open_below(changing->settings, &changing->error);
+    changing->status = below != NULL ? kept_reset(below, key, &changing->error) : KEPT_UNAVAILABLE;
+  }
+  changing->has_effect = changing->has_effect || revision_of(store, key) != before;
+}
+
+void change_one(Changing *changing, const char *path, GVariant *value) {
+  char *key = key_of_path(path);
+  changing->status = KEPT_INVALID;
+  if (key != NULL) change_key(changing, key, value);
   g_free(key);
 }
 
@@ -86,6 +86,22 @@ static void change_in_transaction(Changing *changing, GPtrArray *many) {
   else changing->status = kept_commit(transaction, NULL, &changing->error);
 }
 
+/* Resets what is locked, in a transaction of its own: only a handle without the locks may. */
+static void reset_below(Changing *changing, GPtrArray *many) {
+  kept_store *below = NULL, *transaction = NULL;
+  for (guint i = 0; changing->status >= 0 && i < many->len; i++) {
+    OneOfMany *one = many->pdata[i];
+    if (!one->is_below) continue;
+    if (below == NULL) {
+      below = open_below(changing->settings, &changing->error);
+      changing->status = below != NULL ? kept_begin(below, NULL, &transaction, &changing->error) : KEPT_UNAVAILABLE;
+    }
+    if (changing->status >= 0) changing->status = kept_reset(transaction, one->key, &changing->error);
+  }
+  if (changing->status < 0) kept_rollback(transaction);
+  else if (transaction != NULL) changing->status = kept_commit(transaction, NULL, &changing->error);
+}
+
 void change_all(Changing *changing, GTree *tree) {
   kept_store *store = handle_of(changing->settings);
   GPtrArray *many = g_ptr_array_new_with_free_func(free_one);
@@ -98,9 +114,13 @@ void change_all(Changing *changing, GTree *tree) {
   changing->status = KEPT_CONFLICT;
   for (int attempt = 0; attempt < 100 && changing->status == KEPT_CONFLICT; attempt++)
     change_in_transaction(changing, many);
-  for (guint i = 0; changing->status >= 0 && i < many->len; i++) {
+  gboolean is_together = changing->status != KEPT_UNSUPPORTED;
+  if (is_together) reset_below(changing, many);
+  /* A `dir:` store changes one key at a time. */
+  else changing->status = KEPT_OK;
+  for (guint i = 0; i < many->len; i++) {
     OneOfMany *one = many->pdata[i];
-    if (one->is_below) changing->status = reset_below(changing->settings, one->key, &changing->error);
+    if (!is_together && changing->status >= 0) change_key(changing, one->key, one->value);
     changing->has_effect = changing->has_effect || revision_of(store, one->key) != one->before;
   }
   g_ptr_array_unref(many);

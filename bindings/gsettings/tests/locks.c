@@ -141,6 +141,27 @@ static void a_reset_of_a_locked_setting_is_applied_with_others(void) {
   g_object_unref(other), g_object_unref(settings);
 }
 
+/* All that is reset below locks is one commit, beside that of the others. */
+static void resets_below_locks_are_one_commit(void) {
+  GSettings *settings = unlocked_player();
+  g_settings_set_int(settings, "volume", 10);
+  g_settings_set_int(settings, "loudness", 10);
+  g_settings_set_string(settings, "theme", "dark");
+  manage("{\"locked\":[\"" PLAYER ".volume\",\"" PLAYER ".loudness\"]}");
+  WAIT_UNTIL(!g_settings_is_writable(settings, "volume"));
+  wait_for_earlier_changes();
+  guint64 revision = store_revision();
+  g_settings_delay(settings);
+  g_settings_reset(settings, "volume");
+  g_settings_reset(settings, "loudness");
+  g_settings_reset(settings, "theme");
+  g_settings_apply(settings);
+  g_assert_cmpuint(store_revision(), ==, revision + 2);
+  for (int i = 0; i < 3; i++)
+    g_assert_cmpstr(stored(i == 0 ? PLAYER ".volume" : i == 1 ? PLAYER ".loudness" : PLAYER ".theme"), ==, "absent");
+  g_object_unref(settings);
+}
+
 static void resetting_recursively_resets_what_is_not_locked(void) {
   GSettings *settings = locked_player();
   g_settings_set_string(settings, "theme", "dark");
@@ -237,6 +258,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/locks/a reset takes what is below the lock", a_reset_takes_what_is_below_the_lock);
   g_test_add_func(
     "/locks/a reset of a locked setting is applied with others", a_reset_of_a_locked_setting_is_applied_with_others);
+  g_test_add_func("/locks/resets below locks are one commit", resets_below_locks_are_one_commit);
   g_test_add_func(
     "/locks/resetting recursively resets what is not locked", resetting_recursively_resets_what_is_not_locked);
   g_test_add_func("/locks/locked prefixes lock paths", locked_prefixes_lock_paths);
