@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sides import DEFAULTS, TYPES
 
 import kept
 
@@ -142,6 +143,88 @@ def test_a_dry_run_changes_nothing(run: Run, tmp_path: Path) -> None:
     assert run("kept-gsettings", "export").stdout == ""
 
 
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["export"], 0),
+        (["compare"], 1),
+        (["json"], 0),
+        (["import", "--dry-run"], 1),
+        (["import", "/no/such/file"], 3),
+        (["declare", "--dry-run"], 0),
+    ],
+)
+def test_what_changes_nothing_makes_no_store(run: Run, tmp_path: Path, arguments: list[str], status: int) -> None:
+    for location in ("gsettings", f"{tmp_path}/config/path", f"dir:{tmp_path}/config/values"):
+        done = run("kept-gsettings", *arguments, "--store", location, input=DUMP)
+        assert done.returncode == status, done.stderr
+        assert not (tmp_path / "config").exists()
+
+
+def test_what_is_not_there_yet_is_compared_with_the_administrators_values(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "system.json").write_text('{"values":{"org.example.a":1}}')
+    layers = {"KEPT_GSETTINGS_SYSTEM": str(tmp_path / "system.json")}
+    compared = run("kept-gsettings", "compare", input="[org/example]\na=1\n", **layers)
+    assert (compared.returncode, compared.stdout) == (0, "0 of 1 settings differ\n")
+
+
+def test_what_kept_cannot_hold_is_named_and_the_others_are_imported(run: Run, tmp_path: Path) -> None:
+    folder = "x" * 1100
+    (tmp_path / "managed.json").write_text('{"locked":["org.example.locked"]}')
+    declared = tmp_path / "declared.json"
+    declared.write_text('{"properties":{"org.example.loud":{"type":"integer","maximum":10}},"type":"object"}')
+    assert run("kept", "declare", "gsettings", str(declared)).returncode == 0
+    text = f"[org/example]\na=1\nlarge='{'x' * ((16 << 20) + 1)}'\nlocked=2\nloud=11\nz='z'\n\n[{folder}]\nb=2\n"
+    imported = run("kept-gsettings", "import", input=text, KEPT_GSETTINGS_MANAGED=str(tmp_path / "managed.json"))
+    assert imported.returncode == 1
+    named = [line.partition(": ")[0] for line in imported.stderr.splitlines()]
+    assert named == [
+        "left out /org/example/large",
+        "left out /org/example/locked",
+        "left out /org/example/loud",
+        f"left out /{folder}/b",
+    ]
+    assert run("kept-gsettings", "export").stdout == "[org/example]\na=1\nz='z'\n"
+
+
+def test_resetting_everything_in_a_folder_of_files_resets_it(run: Run, tmp_path: Path) -> None:
+    files = {"GSETTINGS_BACKEND": "kept", "KEPT_GSETTINGS_STORE": f"dir:{tmp_path}/values"}
+    for key, value in [("event-sounds", "false"), ("theme-name", "'x'"), ("input-feedback-sounds", "true")]:
+        assert run("gsettings", "set", "org.gnome.desktop.sound", key, value, **files).returncode == 0
+    reset = run("gsettings", "reset-recursively", "org.gnome.desktop.sound", **files)
+    assert (reset.returncode, reset.stderr) == (0, "")
+    assert run("kept-gsettings", "export", "--store", f"dir:{tmp_path}/values").stdout == ""
+
+
+ODD = """[org/odd]
+bytes=b'abc'
+empty=@a{ss} {}
+list=[{'a': 1}]
+members={'a': '1', 'b': '2'}
+nested={'as': <@as []>, 'u': <uint32 5>}
+nothing=@ms nothing
+some=@may b''
+variant=<['x']>
+"""
+
+
+@pytest.mark.parametrize("name", ["dump", "dump.ini", "dump.dconf", "dump.txt"])
+def test_all_ways_of_importing_store_the_same(run: Run, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(ODD)
+    assert run("kept-gsettings", "import", str(tmp_path / name)).returncode == 0
+    expected = run("kept", "export", "gsettings").stdout
+    assert json.loads(expected)["values"]["org.odd.members"] == {"a": "1", "b": "2"}
+    printed = tmp_path / "printed"
+    printed.write_text(run("kept-gsettings", "json", str(tmp_path / name)).stdout)
+    named = tmp_path / "printed.json"
+    named.write_text(printed.read_text())
+    for number, file in enumerate([tmp_path / name, printed, named]):
+        imported = run("kept", "import", f"other{number}", str(file))
+        assert imported.returncode == 0, imported.stderr
+        other = json.loads(run("kept", "export", f"other{number}").stdout)
+        assert other["values"] == json.loads(expected)["values"], imported.stderr
+
+
 def test_declared_keys_refuse_what_gsettings_would_refuse(run: Run, environment: dict[str, str]) -> None:
     declared = run("kept-gsettings", "declare")
     assert declared.returncode == 0 and declared.stdout.endswith(" keys are declared\n")
@@ -160,6 +243,22 @@ def test_declared_keys_refuse_what_gsettings_would_refuse(run: Run, environment:
         settings["org.gnome.desktop.interface.color-scheme"] = "prefer-dark"
     got = run("gsettings", "get", "org.gnome.desktop.interface", "color-scheme", GSETTINGS_BACKEND="kept")
     assert got.stdout == "'prefer-dark'\n"
+
+
+def test_declared_keys_refuse_what_gsettings_would_ignore(run: Run, environment: dict[str, str], schemas: Path) -> None:
+    assert run("kept-gsettings", "declare", XDG_DATA_DIRS=str(schemas)).returncode == 0
+    with kept.open(f"{environment['XDG_CONFIG_HOME']}/kept/gsettings.kept") as settings:
+        for kind, wrong, right in [
+            ("o", "no/path", "/a/path"),
+            ("o", "/a/", "/"),
+            ("ao", ["/x-y"], ["/x_y"]),
+            ("a{sv}", {"a": None}, {"a": 1, "b": {"type": "as", "value": ["x"]}}),
+            ("a{sv}", {"a": [1]}, {"a": True}),
+        ]:
+            key = f"{TYPES}.key-{list(DEFAULTS).index(kind)}"
+            with pytest.raises((kept.InvalidError, kept.WrongTypeError)):
+                settings[key] = wrong
+            settings[key] = right
 
 
 def test_a_schema_without_a_path_is_declared_where_it_is_put(run: Run, environment: dict[str, str]) -> None:
@@ -188,6 +287,48 @@ def test_the_administrators_files_of_dconf_become_layers(run: Run, tmp_path: Pat
     writable = [run("gsettings", "writable", f"org.gnome.desktop.{s}", key, **layers).stdout for s, key in asked]
     assert writable == ["false\n", "false\n", "true\n"]
     assert run("gsettings", "get", "org.gnome.desktop.sound", "theme-name", **layers).stdout == "'company'\n"
+
+
+def test_a_folder_of_the_administrators_files_becomes_a_layer(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "locks").mkdir()
+    (tmp_path / "00-sound").write_text("[org/gnome/desktop/sound]\ntheme-name='company'\n")
+    (tmp_path / "locks/10").write_text("/org/gnome/desktop/sound/theme-name\n")
+    (tmp_path / "locks/20").write_text("# folders\n\n/org/gnome/desktop/privacy/\n")
+    files = [str(file) for file in sorted(tmp_path.iterdir())]
+    system = tmp_path / "system.json"
+    done = run("kept-gsettings", "layer", *files, "--output", str(system))
+    assert (done.returncode, done.stdout) == (0, "") and "locks: it is a folder" in done.stderr
+    assert json.loads(system.read_text()) == {"values": {"org.gnome.desktop.sound.theme-name": "company"}}
+    managed = run("kept-gsettings", "layer", "--locks", str(tmp_path / "locks"))
+    assert json.loads(managed.stdout) == {
+        "locked": ["org.gnome.desktop.sound.theme-name"],
+        "lockedPrefixes": ["org.gnome.desktop.privacy."],
+    }
+    # What was there stays if a file cannot be read.
+    (tmp_path / "99").write_text("no dump")
+    assert run("kept-gsettings", "layer", *files, str(tmp_path / "99"), "--output", str(system)).returncode == 3
+    assert json.loads(system.read_text()) == {"values": {"org.gnome.desktop.sound.theme-name": "company"}}
+
+
+def test_a_line_that_locks_nothing_is_named(run: Run, tmp_path: Path) -> None:
+    locks = tmp_path / "locks"
+    locks.write_text("/org/example/a\norg/example/b\n")
+    done = run("kept-gsettings", "layer", "--locks", str(locks))
+    assert done.returncode == 1 and "org/example/b" in done.stderr
+    assert json.loads(done.stdout)["locked"] == ["org.example.a"]
+    locks.write_text("[org/example]\na=1\n")
+    done = run("kept-gsettings", "layer", "--locks", str(locks))
+    assert (done.returncode, done.stdout) == (3, "") and "not a file of locks" in done.stderr
+
+
+def test_a_value_that_gsettings_does_not_have_is_named(run: Run, environment: dict[str, str]) -> None:
+    with kept.open(f"{environment['XDG_CONFIG_HOME']}/kept/gsettings.kept") as settings:
+        settings["org.example.list"] = [None]
+        settings["org.gnome.desktop.sound.event-sounds"] = "loud"
+    assert sorted(run("kept-gsettings", "export").stderr.splitlines()) == [
+        "left out /org/example/list: no schema has it, and GSettings has no type for its value",
+        "left out /org/gnome/desktop/sound/event-sounds: its value is not of the schema's type",
+    ]
 
 
 @pytest.mark.parametrize(

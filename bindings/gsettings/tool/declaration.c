@@ -27,10 +27,25 @@ static json_object *of_integer(gint64 least, guint64 greatest) {
   return schema;
 }
 
-/* Adds the schema of what is within; a variant has none. */
+static json_object *of_text(const char *pattern) {
+  json_object *schema = of_kind("string");
+  json_object_object_add(schema, "pattern", json_object_new_string(pattern));
+  return schema;
+}
+
+/* A variant inside of another type: of b, i, d or s the value itself, and otherwise an object. */
+static json_object *of_variant(void) {
+  json_object *schema = json_object_new_object(), *kinds = json_object_new_array();
+  const char *const names[] = { "boolean", "integer", "number", "string", "object" };
+  for (gsize i = 0; i < G_N_ELEMENTS(names); i++) json_object_array_add(kinds, json_object_new_string(names[i]));
+  json_object_object_add(schema, "type", kinds);
+  return schema;
+}
+
+/* Adds the schema of what is within. */
 static void add_inner(json_object *schema, const char *word, const GVariantType *type) {
   json_object *inner = schema_of(type);
-  if (inner != NULL) json_object_object_add(schema, word, inner);
+  json_object_object_add(schema, word, inner != NULL ? inner : of_variant());
 }
 
 static json_object *of_array(const GVariantType *type) {
@@ -48,13 +63,11 @@ static json_object *of_tuple(const GVariantType *type) {
   json_object *schema = of_kind("array"), *items = json_object_new_array();
   gsize count = g_variant_type_n_items(type);
   const GVariantType *member = g_variant_type_first(type);
-  gboolean is_known = count > 0;
   for (; member != NULL; member = g_variant_type_next(member)) {
     json_object *item = schema_of(member);
-    is_known = is_known && item != NULL;
-    json_object_array_add(items, item);
+    json_object_array_add(items, item != NULL ? item : of_variant());
   }
-  if (is_known) json_object_object_add(schema, "prefixItems", items);
+  if (count > 0) json_object_object_add(schema, "prefixItems", items);
   else json_object_put(items);
   add_count(schema, "minItems", count);
   add_count(schema, "maxItems", count);
@@ -80,8 +93,8 @@ static json_object *schema_of(const GVariantType *type) {
     case 'x': return of_integer(G_MININT64, G_MAXINT64);
     case 't': return of_integer(0, G_MAXUINT64);
     case 'd': return of_kind("number");
+    case 'o': return of_text("^/([A-Za-z0-9_]+(/[A-Za-z0-9_]+)*)?$");
     case 's':
-    case 'o':
     case 'g': return of_kind("string");
     case 'a': return of_array(type);
     case 'm': return of_maybe(type);

@@ -98,7 +98,9 @@ void print_json(GPtrArray *dump) {
     char *key = key_of_path(dumped->path), *json = json_of_variant(dumped->value);
     GVariant *name = g_variant_ref_sink(g_variant_new_string(key));
     char *quoted = json_of_variant(name);
-    g_print("%s%s:%s", i == 0 ? "{" : ",\n", quoted, json);
+    /* Every other object at this place would make the text nested JSON for `kept import`, which splits those. */
+    gboolean is_object = *json == '{' && !g_str_has_prefix(json, "{\"$");
+    g_print("%s%s:%s%s%s", i == 0 ? "{" : ",\n", quoted, is_object ? "{\"$literal\":" : "", json, is_object ? "}" : "");
     g_variant_unref(name);
     g_free(quoted), g_free(json), g_free(key);
   }
@@ -155,7 +157,11 @@ guint print_dump(json_object *values, Schemas *schemas) {
     char *stored = key_of_path(path), *folder = g_strndup(path, (gsize)(name - path));
     GVariant *value = value_of(json_object_object_get(values, stored), type_at(schemas, path));
     char *text = value != NULL ? g_variant_print(value, TRUE) : NULL;
-    if (text == NULL) left_out++, g_printerr("left out %s: its value is none of the schema's type\n", path);
+    if (text == NULL)
+      left_out++,
+        g_printerr("left out %s: %s\n", path,
+          type_at(schemas, path) != NULL ? "its value is not of the schema's type"
+                                         : "no schema has it, and GSettings has no type for its value");
     else {
       gsize length = strlen(folder);
       if (g_strcmp0(last, folder) != 0)

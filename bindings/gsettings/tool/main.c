@@ -17,7 +17,7 @@ enum { done = 0, differs = 1, wrong_usage = 2, refused = 3, unavailable = 4 };
 
 typedef struct {
   gboolean is_dry;
-  char *store, *locks;
+  char *store, *locks, *output;
   char **schemas;
   char **words;
 } Options;
@@ -33,11 +33,21 @@ static int fail(int status, const char *format, ...) {
   return status;
 }
 
+/* Whether a value is at fault, and not the store. */
+static gboolean is_refusal(kept_status status) {
+  return status == KEPT_LOCKED || status == KEPT_INVALID || status == KEPT_WRONG_TYPE || status == KEPT_TYPE_CONFLICT ||
+    status == KEPT_TOO_LARGE;
+}
+
 static int fail_with(const kept_error *error) {
-  gboolean is_refused = error->status == KEPT_LOCKED || error->status == KEPT_INVALID ||
-    error->status == KEPT_WRONG_TYPE || error->status == KEPT_TYPE_CONFLICT || error->status == KEPT_TOO_LARGE ||
-    error->status == KEPT_CONFLICT;
+  gboolean is_refused = is_refusal(error->status) || error->status == KEPT_CONFLICT;
   return fail(is_refused ? refused : unavailable, "%s", error->message);
+}
+
+static int open_to(gboolean may_write, kept_store **store) {
+  kept_error error;
+  kept_status status = (may_write ? open_store : open_store_to_read)("kept-gsettings", store, &error);
+  return status < 0 ? fail_with(&error) : done;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -52,20 +62,25 @@ static void add_declaration(gpointer keys, const char *path, GSettingsSchemaKey 
   g_free(name);
 }
 
-static int declare(kept_store *store, const Options *options, Schemas *schemas) {
+static int declare(const Options *options, Schemas *schemas) {
   json_object *list = json_object_new_object(), *keys = json_object_new_object();
   json_object_object_add(list, "type", json_object_new_string("object"));
   json_object_object_add(list, "properties", keys);
   each_placed_key(schemas, add_declaration, keys);
   const char *text = json_object_to_json_string_ext(list, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
   kept_error error;
-  kept_status status = KEPT_OK;
+  kept_store *store = NULL;
+  int status = done;
   if (options->is_dry) g_print("%s\n", text);
-  else status = kept_declare_list(store, text, &error);
-  if (status > 0) g_printerr("kept-gsettings: %s\n", error.message);
-  if (!options->is_dry && status >= 0) g_print("%d keys are declared\n", json_object_object_length(keys));
+  else if ((status = open_to(TRUE, &store)) == done) {
+    kept_status declared = kept_declare_list(store, text, &error);
+    if (declared > 0) g_printerr("kept-gsettings: %s\n", error.message);
+    if (declared < 0) status = fail_with(&error);
+    else g_print("%d keys are declared\n", json_object_object_length(keys));
+  }
+  kept_close(store);
   json_object_put(list);
-  return status < 0 ? fail_with(&error) : done;
+  return status;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -99,12 +114,17 @@ static int compare(kept_store *store, GPtrArray *dump) {
   return differences == 0 ? done : differs;
 }
 
-static kept_status set_all(kept_store *transaction, GPtrArray *dump, kept_error *error) {
+/* Sets what Kept can hold, and names the rest on standard error. */
+static kept_status set_all(kept_store *transaction, GPtrArray *dump, guint *left_out, kept_error *error) {
   kept_status status = KEPT_OK;
   for (guint i = 0; status >= 0 && i < dump->len; i++) {
     Dumped *dumped = dump->pdata[i];
     char *key = key_of_path(dumped->path), *json = json_of_variant(dumped->value);
     status = kept_set_json(transaction, key, json, error);
+    if (is_refusal(status)) {
+      (*left_out)++, g_printerr("left out %s: %s\n", dumped->path, error->message);
+      status = KEPT_OK;
+    }
     g_free(json), g_free(key);
   }
   return status;
@@ -124,25 +144,32 @@ static int import(kept_store *store, const Options *options, GPtrArray *dump) {
   if (options->is_dry) return compare(store, dump);
   kept_store *transaction = NULL;
   kept_error error;
+  guint left_out = 0;
   kept_status status = kept_begin(store, NULL, &transaction, &error);
-  if (status >= 0) status = set_all(transaction, dump, &error);
+  if (status >= 0) status = set_all(transaction, dump, &left_out, &error);
   if (status >= 0) status = kept_commit(transaction, NULL, &error);
   else kept_rollback(transaction);
-  return status < 0 ? fail_with(&error) : compare(store, dump);
+  if (status < 0) return fail_with(&error);
+  int compared = compare(store, dump);
+  return compared == done && left_out > 0 ? differs : compared;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
  * export
  * --------------------------------------------------------------------------------------------------------------- */
 
-static int export(kept_store *store, Schemas *schemas) {
+static int export(Schemas *schemas) {
   json_object *tree = NULL, *values = NULL, *omitted = NULL;
+  kept_store *store = NULL;
   kept_error error;
-  if (kept_json_export(store, NULL, &tree, &error) < 0) return fail_with(&error);
+  int status = open_to(FALSE, &store);
+  if (status != done) return status;
+  if (kept_json_export(store, NULL, &tree, &error) < 0) return kept_close(store), fail_with(&error);
   guint left_out = json_object_object_get_ex(tree, "values", &values) ? print_dump(values, schemas) : 0;
   gsize secrets = json_object_object_get_ex(tree, "omitted", &omitted) ? json_object_array_length(omitted) : 0;
   if (secrets > 0) g_printerr("left out %zu secrets\n", secrets);
   json_object_put(tree);
+  kept_close(store);
   return left_out + secrets > 0 ? differs : done;
 }
 
@@ -150,8 +177,46 @@ static int export(kept_store *store, Schemas *schemas) {
  * layer: the administrator's files of dconf as one of Kept
  * --------------------------------------------------------------------------------------------------------------- */
 
-/* Adds the paths of a file of locks: those of keys, and those of folders, which end with a slash. */
-static int add_locks(json_object *layer, const char *file) {
+typedef struct {
+  json_object *layer, *values, *locked, *prefixes;
+  /* Whether something was left out. */
+  gboolean is_incomplete;
+} Layer;
+
+static int add_values(Layer *layer, const char *file, Schemas *schemas) {
+  char *problem = NULL;
+  guint left_out;
+  GPtrArray *dump = read_dump(file, schemas, &left_out, &problem);
+  if (dump == NULL) {
+    int status = fail(refused, "%s", problem);
+    g_free(problem);
+    return status;
+  }
+  layer->is_incomplete = layer->is_incomplete || left_out > 0;
+  for (guint i = 0; i < dump->len; i++) {
+    Dumped *dumped = dump->pdata[i];
+    char *key = key_of_path(dumped->path);
+    json_object *tree = tree_of_variant(dumped->value);
+    if (tree != NULL) json_object_object_add(layer->values, key, tree);
+    else layer->is_incomplete = TRUE, g_printerr("left out %s: its value is too large, or nested too deep\n", key);
+    g_free(key);
+  }
+  g_ptr_array_unref(dump);
+  return done;
+}
+
+/* Adds a line of a file of locks: the path of a key, or one of a folder, which ends with a slash. FALSE if it is
+ * neither. */
+static gboolean add_lock(Layer *layer, const char *path) {
+  char *key = key_of_path(path);
+  if (key == NULL) return FALSE;
+  json_object *list = g_str_has_suffix(path, "/") ? layer->prefixes : layer->locked;
+  json_object_array_add(list, json_object_new_string(key));
+  g_free(key);
+  return TRUE;
+}
+
+static int add_locks(Layer *layer, const char *file) {
   char *text;
   GError *error = NULL;
   if (!g_file_get_contents(file, &text, NULL, &error)) {
@@ -159,57 +224,82 @@ static int add_locks(json_object *layer, const char *file) {
     g_error_free(error);
     return status;
   }
-  json_object *locked = json_object_new_array(), *prefixes = json_object_new_array();
+  guint locks = 0, others = 0;
   char **lines = g_strsplit(text, "\n", -1);
   for (char **line = lines; *line != NULL; line++) {
-    char *path = g_strstrip(*line), *key = *path == '/' ? key_of_path(path) : NULL;
-    if (key != NULL)
-      json_object_array_add(g_str_has_suffix(path, "/") ? prefixes : locked, json_object_new_string(key));
-    g_free(key);
+    char *path = g_strstrip(*line);
+    if (*path == 0 || *path == '#') continue;
+    if (add_lock(layer, path)) locks++;
+    else others++, g_printerr("left out \"%s\" in %s: a path begins with a slash\n", path, file);
   }
-  json_object_object_add(layer, "locked", locked);
-  json_object_object_add(layer, "lockedPrefixes", prefixes);
   g_strfreev(lines);
   g_free(text);
-  return done;
+  layer->is_incomplete = layer->is_incomplete || others > 0;
+  if (locks > 0 || others == 0) return done;
+  return fail(refused, "%s is not a file of locks; give one that has one path a line", file);
+}
+
+static int by_name(gconstpointer a, gconstpointer b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* Adds each file of a folder, or a file. */
+static int add_all_locks(Layer *layer, const char *path) {
+  GDir *folder = g_dir_open(path, 0, NULL);
+  if (folder == NULL) return add_locks(layer, path);
+  GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
+  for (const char *name; (name = g_dir_read_name(folder)) != NULL;)
+    g_ptr_array_add(files, g_build_filename(path, name, NULL));
+  g_dir_close(folder);
+  g_ptr_array_sort(files, by_name);
+  int status = done;
+  for (guint i = 0; status == done && i < files->len; i++)
+    if (!g_file_test(files->pdata[i], G_FILE_TEST_IS_DIR)) status = add_locks(layer, files->pdata[i]);
+  g_ptr_array_unref(files);
+  return status;
+}
+
+/* Prints the layer, or replaces a file by it. */
+static int write_layer(const Layer *layer, const char *output) {
+  int style = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE;
+  char *text = g_strconcat(json_object_to_json_string_ext(layer->layer, style), "\n", NULL);
+  GError *error = NULL;
+  int status = done;
+  if (output == NULL) g_print("%s", text);
+  else if (!g_file_set_contents_full(
+             output, text, -1, G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE, 0644, &error)) {
+    status = fail(unavailable, "%s", error->message);
+    g_error_free(error);
+  }
+  g_free(text);
+  return status;
 }
 
 static int print_layer(const Options *options, Schemas *schemas) {
-  json_object *layer = json_object_new_object(), *values = json_object_new_object();
+  Layer layer = { json_object_new_object(), json_object_new_object(), json_object_new_array(), json_object_new_array(),
+    FALSE };
   int status = done;
-  gboolean incomplete = FALSE;
   for (char **file = options->words; status == done && file != NULL && *file != NULL; file++) {
-    char *problem = NULL;
-    guint left_out;
-    GPtrArray *dump = read_dump(*file, schemas, &left_out, &problem);
-    if (dump == NULL) status = fail(refused, "%s", problem);
-    incomplete = incomplete || (dump != NULL && left_out > 0);
-    for (guint i = 0; dump != NULL && i < dump->len; i++) {
-      Dumped *dumped = dump->pdata[i];
-      char *key = key_of_path(dumped->path);
-      json_object *tree = tree_of_variant(dumped->value);
-      if (tree != NULL) json_object_object_add(values, key, tree);
-      else incomplete = TRUE, g_printerr("left out %s: its value is too large, or nested too deep\n", key);
-      g_free(key);
-    }
-    if (dump != NULL) g_ptr_array_unref(dump);
-    g_free(problem);
+    if (!g_file_test(*file, G_FILE_TEST_IS_DIR)) status = add_values(&layer, *file, schemas);
+    else g_printerr("skipped %s: it is a folder; --locks reads a folder of locks\n", *file);
   }
-  if (json_object_object_length(values) > 0) json_object_object_add(layer, "values", values);
-  else json_object_put(values);
-  if (status == done && options->locks != NULL) status = add_locks(layer, options->locks);
-  int style = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE;
-  if (status == done) g_print("%s\n", json_object_to_json_string_ext(layer, style));
-  json_object_put(layer);
-  return status == done && incomplete ? differs : status;
+  if (status == done && options->locks != NULL) status = add_all_locks(&layer, options->locks);
+  if (json_object_object_length(layer.values) > 0)
+    json_object_object_add(layer.layer, "values", json_object_get(layer.values));
+  if (options->locks != NULL) {
+    json_object_object_add(layer.layer, "locked", json_object_get(layer.locked));
+    json_object_object_add(layer.layer, "lockedPrefixes", json_object_get(layer.prefixes));
+  }
+  if (status == done) status = write_layer(&layer, options->output);
+  json_object_put(layer.values), json_object_put(layer.locked), json_object_put(layer.prefixes);
+  json_object_put(layer.layer);
+  return status == done && layer.is_incomplete ? differs : status;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
  * The command line
  * --------------------------------------------------------------------------------------------------------------- */
 
-/* Runs a command that reads a dump; `json` needs no store. */
-static int run_with_dump(kept_store *store, const char *command, const Options *options, Schemas *schemas) {
+/* Runs a command that reads a dump. */
+static int run_with_dump(const char *command, const Options *options, Schemas *schemas) {
   char *problem = NULL;
   guint left_out;
   GPtrArray *dump = read_dump(options->words != NULL ? options->words[0] : "-", schemas, &left_out, &problem);
@@ -218,32 +308,31 @@ static int run_with_dump(kept_store *store, const char *command, const Options *
     g_free(problem);
     return status;
   }
+  gboolean imports = strcmp(command, "import") == 0;
+  kept_store *store = NULL;
   int status = done;
-  if (strcmp(command, "import") == 0) status = import(store, options, dump);
-  else if (strcmp(command, "compare") == 0) status = compare(store, dump);
-  else warn_of_misfits(dump), print_json(dump);
+  if (strcmp(command, "json") == 0) warn_of_misfits(dump), print_json(dump);
+  else if ((status = open_to(imports && !options->is_dry, &store)) == done)
+    status = imports ? import(store, options, dump) : compare(store, dump);
+  kept_close(store);
   g_ptr_array_unref(dump);
   return status == done && left_out > 0 ? differs : status;
 }
 
 static int run(const char *command, const Options *options, Schemas *schemas) {
   guint words = options->words != NULL ? g_strv_length(options->words) : 0;
-  gboolean is_json = strcmp(command, "json") == 0;
-  gboolean takes_file = is_json || strcmp(command, "import") == 0 || strcmp(command, "compare") == 0;
-  if (strcmp(command, "layer") == 0) return print_layer(options, schemas);
+  gboolean is_layer = strcmp(command, "layer") == 0;
+  gboolean takes_file =
+    strcmp(command, "json") == 0 || strcmp(command, "import") == 0 || strcmp(command, "compare") == 0;
+  if (!is_layer && (options->locks != NULL || options->output != NULL))
+    return fail(wrong_usage, "--locks and --output are for layer; see kept-gsettings --help");
+  if (is_layer) return print_layer(options, schemas);
   if (!takes_file && strcmp(command, "declare") != 0 && strcmp(command, "export") != 0)
     return fail(wrong_usage, "\"%s\" is no command; see kept-gsettings --help", command);
   if (words > (takes_file ? 1 : 0))
     return fail(wrong_usage, "%s takes %s; see kept-gsettings --help", command, takes_file ? "one file" : "no file");
-  if (is_json) return run_with_dump(NULL, command, options, schemas);
-  kept_store *store = NULL;
-  kept_error error;
-  if (open_store("kept-gsettings", &store, &error) < 0) return fail_with(&error);
-  int status = takes_file             ? run_with_dump(store, command, options, schemas)
-    : strcmp(command, "declare") == 0 ? declare(store, options, schemas)
-                                      : export(store, schemas);
-  kept_close(store);
-  return status;
+  if (takes_file) return run_with_dump(command, options, schemas);
+  return strcmp(command, "declare") == 0 ? declare(options, schemas) : export(schemas);
 }
 
 /* Takes ID:PATH for each --schema. */
@@ -273,7 +362,10 @@ int main(int count, char **arguments) {
     { "schema", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.schemas, "A schema without a path, and where it is",
       "ID:PATH" },
     { "dry-run", 'd', 0, G_OPTION_ARG_NONE, &options.is_dry, "Show what would change, and change nothing", NULL },
-    { "locks", 0, 0, G_OPTION_ARG_FILENAME, &options.locks, "For layer: a file of locks, one path a line", "FILE" },
+    { "locks", 0, 0, G_OPTION_ARG_FILENAME, &options.locks, "For layer: a file of locks, one path a line, or a folder",
+      "FILE" },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "For layer: a file, replaced when all is written",
+      "FILE" },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.words, NULL, NULL },
     G_OPTION_ENTRY_NULL,
   };
@@ -299,6 +391,6 @@ int main(int count, char **arguments) {
   int status = place_schemas(schemas, options.schemas) ? run(words[0], &options, schemas) : wrong_usage;
   free_schemas(schemas);
   g_strfreev(words), g_strfreev(options.schemas);
-  g_free(options.store), g_free(options.locks);
+  g_free(options.store), g_free(options.locks), g_free(options.output);
   return status;
 }
