@@ -99,6 +99,8 @@ FORMATS: dict[str, tuple[str | bytes, str]] = {
     "numbers.ini": ("[panel]\nsize=24\n", "ini"),
     "dump.ini": ("[/]\nautohide=true\n\n[panel/left]\nsize=24\ntitle='x'\n", "dconf"),
     "numbers.dconf": ("[panel]\nautohide=true\nsize=24\n", "dconf"),
+    "folders.ini": ("[org/gnome/folders/My Games]\nname='Games'\n", "dconf"),
+    "words.ini": ("[my folders/games]\nname=Games\n", "ini"),
     "dump": ("[org/gnome]\na=@as []\nb=uint32 5\nc=<'x'>\nd=('a', 1)\n", "dconf"),
     "sections": ("[a]\nb=1\n", "ini"),
 }

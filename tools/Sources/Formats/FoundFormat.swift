@@ -90,7 +90,7 @@ extension Format {
       if line.content.first == UInt8(ascii: "[") {
         let group = line.content.dropFirst().dropLast()
         guard line.content.last == UInt8(ascii: "]"),
-          !group.contains(where: { $0.isSpace || "\"'[]".utf8.contains($0) })
+          !group.contains(where: { "\"'[]".utf8.contains($0) })
         else { return false }
         hasPath = hasPath || group.contains(UInt8(ascii: "/"))
       } else {
