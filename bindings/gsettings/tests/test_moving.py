@@ -7,6 +7,7 @@ import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sides import DEFAULTS, TYPES
@@ -248,13 +249,14 @@ def test_declared_keys_refuse_what_gsettings_would_refuse(run: Run, environment:
 def test_declared_keys_refuse_what_gsettings_would_ignore(run: Run, environment: dict[str, str], schemas: Path) -> None:
     assert run("kept-gsettings", "declare", XDG_DATA_DIRS=str(schemas)).returncode == 0
     with kept.open(f"{environment['XDG_CONFIG_HOME']}/kept/gsettings.kept") as settings:
-        for kind, wrong, right in [
+        cases: list[tuple[str, Any, Any]] = [
             ("o", "no/path", "/a/path"),
             ("o", "/a/", "/"),
             ("ao", ["/x-y"], ["/x_y"]),
             ("a{sv}", {"a": None}, {"a": 1, "b": {"type": "as", "value": ["x"]}}),
             ("a{sv}", {"a": [1]}, {"a": True}),
-        ]:
+        ]
+        for kind, wrong, right in cases:
             key = f"{TYPES}.key-{list(DEFAULTS).index(kind)}"
             with pytest.raises((kept.InvalidError, kept.WrongTypeError)):
                 settings[key] = wrong
