@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import stat
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -122,3 +125,41 @@ def test_bad_arguments_are_refused(settings: kept.Store) -> None:
     settings.close()
     with pytest.raises(kept.ClosedError):
         settings.export()
+
+
+WRITE_ON = """
+import sys, kept
+with kept.open(sys.argv[1]) as settings:
+    for number in range(1 << 60):
+        settings["other"] = number
+        if number == 0:
+            print("begun", flush=True)
+"""
+
+
+def test_an_import_is_made_beside_a_program_that_keeps_writing(location: Path) -> None:
+    """Long before it is prepared, what it was compared with has changed."""
+    with (
+        kept.open(location) as settings,
+        subprocess.Popen([sys.executable, "-c", WRITE_ON, str(location)], stdout=subprocess.PIPE) as writer,
+    ):
+        try:
+            assert writer.stdout is not None and writer.stdout.readline() == b"begun\n"
+            report = settings.import_text(text_of({f"many.{number}": number for number in range(20_000)}))
+            assert len(report.changed) == 20_000
+            assert settings.remove_all("many.") == 20_000
+        finally:
+            writer.kill()
+
+
+def test_many_keys_are_committed_beside_large_values(settings: kept.Store) -> None:
+    """SQLite reads a row to compare its key: with large values in the rows it took minutes, if chance put them near."""
+    large = "x" * ((16 << 20) - 100)
+    with settings.transaction() as transaction:
+        for number in range(100_000):
+            transaction[f"many.{number}"] = number
+        for number in range(8):
+            settings[f"large{number}"] = large
+        begun = time.monotonic()
+    assert time.monotonic() - begun < 60
+    assert settings["many.99999"] == 99_999
