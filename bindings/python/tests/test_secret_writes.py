@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -154,3 +155,17 @@ def test_rules_of_a_secret_key_are_not_shown(store: kept.Store, value: Any, kind
         assert_not_shown(refused)
     else:
         assert kind is not None, "it can be stored, and does not fit"
+
+
+@pytest.mark.parametrize("length", [10, 300_000])
+def test_a_refused_secret_is_in_no_file(length: int, location: Path, tmp_path: Path) -> None:
+    with kept.open(location) as settings:
+        settings.declare({"token": {"type": "string", "secret": True}})
+        settings["token"] = "first"
+        for _ in range(5):
+            with pytest.raises(kept.ConflictError):
+                settings.set("token", "never-stored" + "x" * length, if_revision=77)
+        settings.backup(tmp_path / "backup")
+        files = [file for file in [*location.iterdir(), tmp_path / "backup"] if file.is_file()]
+        assert [file.name for file in files if b"never-stored" in file.read_bytes()] == []
+    assert (location / "values.sqlite").stat().st_size < 200_000
