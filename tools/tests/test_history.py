@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -87,6 +91,43 @@ def test_a_key_without_a_value_then_is_no_mistake_in_its_name(kept: Kept) -> Non
     assert kept("set", "player", "b", "2").status == 0
     done = kept("get", "player", "b", "--at", "@1")
     assert (done.status, done.err) == (1, 'kept: "b": had no value then; kept log shows its changes\n')
+
+
+WRITE_QUICKLY = """
+import kept
+with kept.open("./fold.kept") as settings:
+    missing = ()
+    while not missing:
+        for number in range(100):
+            settings["a"] = number
+        missing = settings.history().missing
+    print(missing[-1][0], missing[-1][-1])
+"""
+
+
+def test_a_revision_that_is_a_part_of_a_change_is_refused(kept: Kept, environment: dict[str, str]) -> None:
+    root = Path(__file__).parents[2]
+    library = os.environ.get("KEPT_LIBRARY", str(root / "build/lib/libkept.so.0"))
+    more = {"KEPT_LIBRARY": str(Path(library).absolute()), "PYTHONPATH": str(root / "bindings/python/src")}
+    done = subprocess.run(
+        [sys.executable, "-c", WRITE_QUICKLY],
+        capture_output=True,
+        text=True,
+        cwd=environment["HOME"],
+        env=environment | more,
+        timeout=120,
+        check=True,
+    )
+    first, last = (int(word) for word in done.stdout.split())
+    before, after = kept("get", "./fold.kept", "a", "--at", f"@{first - 1}"), f"@{last + 1}"
+    assert before.status in (0, 1)
+    assert kept("get", "./fold.kept", "a", "--at", after).out == "99\n"
+    assert kept("diff", "./fold.kept", f"@{first - 1}", after).status == 1
+    for words in (["get", "./fold.kept", "a", "--at", f"@{last}"], ["diff", "./fold.kept", f"@{last}", after]):
+        done = kept(*words)
+        assert (done.status, done.out) == (4 if words[0] == "diff" else 1, ""), words
+        assert f"the history does not have revision {last}" in done.err
+        assert f"use {first - 1} or {last + 1}" in done.err
 
 
 def test_a_secret_is_in_the_log_without_its_value(kept: Kept) -> None:
