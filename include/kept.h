@@ -207,6 +207,13 @@ typedef struct kept_options {
  *  that is stopped during a read blocks no other process, but SQLite's log grows until it continues, because no part of
  *  the log that it may still read is reused.
  *
+ *  A child that was made by _Fork() or clone() shares its parent's locks, because no fork handler runs. If the parent
+ *  is killed in the middle of a commit, writes return KEPT_BUSY as long as the child lives, or until it calls exec().
+ *  Use fork(), or end such a child soon.
+ *
+ *  On a file system in user space (FUSE, virtiofs), use a store through one mount, on one machine. Each mount has
+ *  mapped pages and locks of its own, which cannot be detected: programs on two mounts overwrite each other's changes.
+ *
  *  A store's folder must belong to the program's effective user, and no other user may be able to write to it or to its
  *  files; otherwise opening returns KEPT_DENIED. If one of its files is not a regular file, opening returns
  *  KEPT_UNAVAILABLE. Exception: an existing store in a folder without write permission, or in one that belongs to

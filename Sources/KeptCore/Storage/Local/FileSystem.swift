@@ -6,7 +6,8 @@ import CPlatform
 /// The kind of file system that a folder is on.
 ///
 /// FUSE is allowed. It has one number for sshfs and for file systems that are as local as any disk (encrypted folders,
-/// rootless containers). A store on sshfs must be used from one machine only.
+/// rootless containers). Such a store must be used through one mount, on one machine: another mount has pages and locks
+/// of its own, and cannot be detected.
 struct FileSystem: Sendable {
   /// The number that `statfs` returns.
   let kind: UInt32

@@ -50,7 +50,7 @@ enum FileSystem {
     var findings = [
       Finding(
         .note, "in \(folder), on \(type), \(Bytes.shown(free)) free\(isReadOnly ? ", read-only" : "")",
-        type == "tmpfs" ? "it is in memory, and gone when the machine is restarted" : nil)
+        advice(on: type))
     ]
     if free < 16 << 20, !isReadOnly {
       findings.append(Finding(.attention, "the disk is nearly full, and writes will fail", "free space on it"))
@@ -62,6 +62,13 @@ enum FileSystem {
         Finding(.attention, "the disk has \(left), and writes will fail", "remove files from it"))
     }
     return findings
+  }
+
+  /// What is unusual about a type of file system.
+  private static func advice(on type: String) -> String? {
+    if type == "tmpfs" { return "it is in memory, and gone when the machine is restarted" }
+    guard type == "fuse" || type == "fuseblk" || type == "virtiofs" || type.begins(with: "fuse.") else { return nil }
+    return "use it through this mount alone, on one machine: programs on another one overwrite each other's changes"
   }
 
   /// The type of the last mounted file system that has the folder.
