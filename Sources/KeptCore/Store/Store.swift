@@ -73,6 +73,8 @@ public final class Store: SettingsAccess {
   /// readable content is salvaged; the error handler then receives `salvaged`, see ``salvaged()``.
   ///
   /// A folder that other users may write to is `denied`; a folder of another user is opened for reading, also by root.
+  /// So is a store on a disk without room for the files that writing needs: writes are `noSpace` until every handle of
+  /// this process on it was closed, and it was opened again.
   /// A managed layer that exists and is unreadable is `unavailable`.
   public static func open(_ location: String, options: StoreOptions = StoreOptions()) throws(StoreError) -> Store {
     try open(location, options: options, warning: options.errorHandler)
