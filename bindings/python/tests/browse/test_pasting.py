@@ -26,7 +26,10 @@ from browse.screens import (
     wait_for_toast,
 )
 from browse.stores import SECRET_TEXT, Writer
+from browse.terminal import Terminal
+from browse.terminal import wait_for as wait_for_state
 from kept.browse._ask import AskText
+from kept.browse._terminal import KeysAndPastes
 
 LINES = "new 1\nnew 2\nnew 3"
 
@@ -226,3 +229,56 @@ def test_what_was_cut_from_an_area_is_pasted_whole(filled: Path, writer: Writer)
 
     browse(filled, body)
     assert stored(filled, "ui.title") == "A one\ntwo"
+
+
+# --- as terminals send it
+
+
+def bracketed(text: str) -> str:
+    return f"\x1b[200~{text}\x1b[201~"
+
+
+ESCAPES = [
+    "abc\x1b[31mdef\x1b[0mghi",
+    "a\x1bb",
+    "x\x1b[Ay",
+    "\x1b",
+    "a\x1b\x1b[20",
+    "a\nb\x1b[31mc\nd",
+    "a\x00b",
+    "a\x1b[200~b",
+]
+
+
+@pytest.mark.parametrize("text", [*ESCAPES, "", "one\ntwo", "設定"])
+def test_a_paste_is_received_whole_however_it_arrives(text: str) -> None:
+    sent = f"k{bracketed(text)}\x1b[A{bracketed(text)}"
+    for size in (1, 2, 3, 5, 7, len(sent)):
+        parser = KeysAndPastes()
+        received = []
+        for start in range(0, len(sent), size):
+            for message in parser.feed(sent[start : start + size]):
+                assert isinstance(message, events.Key | events.Paste)
+                received.append(message.key if isinstance(message, events.Key) else ("pasted", message.text))
+        assert received == ["k", ("pasted", text), "up", ("pasted", text)]
+
+
+@pytest.mark.parametrize("key", ["ui.font", "net.token", "audio.volume"])
+def test_pasted_escape_sequences_are_refused_whole(filled: Path, key: str) -> None:
+    before = stored(filled, key)
+    with Terminal(filled, "--key", key) as terminal:
+        terminal.wait("Declaration")
+        terminal.type("we")
+        terminal.wait("Add to pending")
+        for text in ESCAPES[:-2]:
+            terminal.type(bracketed(text))
+            terminal.wait("has the character \\u001b")
+        terminal.type(bracketed("a\x00b"))
+        terminal.wait("has the character \\u0000")
+        terminal.type(b"\x1b[200~a\xff\x1b[201~")
+        terminal.wait("has the character \\udcff")
+        terminal.type(bracketed("77"))
+        terminal.type("\x13")
+        expected = {"ui.font": f"{before}77", "net.token": "77", "audio.volume": 77}[key]
+        with kept.open(filled) as settings:
+            wait_for_state(lambda: settings[key] == expected, lambda: f"{settings[key]!r} and not {expected!r}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import select
 import signal
 import time
@@ -11,11 +12,12 @@ from codecs import getincrementaldecoder
 from concurrent.futures import wait
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from textual._xterm_parser import XTermParser
+from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
 from textual.drivers.linux_driver import LinuxDriver
-from textual.events import Key
+from textual.events import Key, Paste
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from types import FrameType
 
     from textual.app import App
@@ -26,7 +28,7 @@ PATIENCE = 4
 """How long ending in order may take after a signal, in seconds. Then the system ends the program."""
 
 LONGEST_KEY = 1.0
-"""How long a key waits for the effect of the one before, in seconds."""
+"""How long a key waits for the effect of the one before or of a paste, in seconds."""
 
 
 class Terminal(LinuxDriver):
@@ -58,8 +60,9 @@ class Terminal(LinuxDriver):
 
     def run_input_thread(self) -> None:
         """Reads keys until the program ends or the terminal is lost."""
-        parser = XTermParser(self._debug)
-        decode = getincrementaldecoder("utf-8")("replace").decode
+        parser = KeysAndPastes(self._debug)
+        # Bytes that are not UTF-8 are refused where they are pasted, and are odd characters where they are typed.
+        decode = getincrementaldecoder("utf-8")("surrogateescape").decode
         while not self.exit_event.is_set():
             if select.select([self.fileno], [], [], 0.1)[0]:
                 try:
@@ -76,7 +79,7 @@ class Terminal(LinuxDriver):
 
     def _pass_on(self, message: Message) -> None:
         self.process_message(message)
-        if isinstance(message, Key):
+        if isinstance(message, Key | Paste):
             settled = asyncio.run_coroutine_threadsafe(self._settle(), self._loop)
             until = time.monotonic() + LONGEST_KEY
             while not self.exit_event.is_set() and not settled.done() and time.monotonic() < until:
@@ -84,13 +87,54 @@ class Terminal(LinuxDriver):
             settled.cancel()
 
     async def _settle(self) -> None:
-        """Waits until a key has had its effect, so that one typed ahead goes to the widget that has the focus then."""
+        """Waits until a key or a paste has had its effect, so that a key typed ahead goes where the focus is then."""
         await _emptied(self._app)
         for node in (self._app.focused or self._app.screen).ancestors_with_self:
             await _emptied(node)
         # The screen may be a new one. What it gives the focus to, the program notes for later.
         await _emptied(self._app.screen)
         await _emptied(self._app)
+
+
+class KeysAndPastes(XTermParser):
+    """Reads keys, the mouse and pasted text. Textual's own takes an escape character in a pasted text for the beginning
+    of a key, and loses NUL."""
+
+    def __init__(self, debug: bool = False) -> None:
+        super().__init__(debug)
+        self._pasted: list[str] | None = None
+        """What was pasted so far; None outside of a paste."""
+        self._end = ""
+        """The last characters, with which the mark of a beginning or an end may begin."""
+
+    def feed(self, data: str) -> Iterable[Message]:
+        while data:
+            mark = BRACKETED_PASTE_START if self._pasted is None else BRACKETED_PASTE_END
+            seen = self._end + data
+            place = seen.find(mark)
+            size = len(data) if place < 0 else place + len(mark) - len(self._end)
+            part, data = data[:size], data[size:]
+            self._end = seen[1 - len(mark) :] if place < 0 else ""
+            if self._pasted is not None:
+                self._pasted.append(part)
+                if place >= 0:
+                    text = "".join(self._pasted).removesuffix(mark)
+                    self._pasted = None
+                    for _ in super().feed(mark):
+                        pass  # the empty paste that Textual has seen
+                    yield Paste(text)
+                continue
+            yield from super().feed(_NOT_UTF8.sub("\ufffd", part))
+            if place >= 0:
+                self._pasted = []
+
+    def tick(self) -> Iterable[Message]:
+        for message in super().tick():
+            self._end = ""  # it was a key
+            yield message
+
+
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")
 
 
 async def _emptied(node: MessagePump) -> None:
