@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Switch, TextArea
 
@@ -289,7 +290,139 @@ def test_wrong_json_has_a_caret_under_the_place(filled: Path) -> None:
     browse(filled, body)
 
 
+# --- secrets
+
+
+@pytest.mark.parametrize("refused", [False, True])
+@pytest.mark.parametrize("set_key", ["ctrl+s", "ctrl+g", "enter"])
+def test_an_untouched_editor_of_a_secret_changes_nothing(filled: Path, set_key: str, refused: bool) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        editor = await open_editor(pilot, "net.token")
+        if refused:
+            editor.post_message(events.Paste("a\x1b[31mb"))
+            await wait_for(pilot, lambda: "nothing was taken" in problem(pilot), "the refusal")
+        for answer in (set_key, "n", set_key, "escape"):
+            await pilot.press(answer)
+            if answer == set_key:
+                await wait_for_text(pilot, "Nothing is written in the editor")
+                await wait_for_text(pilot, "lost for good")
+        await pilot.press("escape", "a", "ctrl+s")
+        assert not session_of(pilot).pending and not session_of(pilot).commits
+
+    browse(filled, body)
+    assert stored(filled, "net.token") == SECRET_TEXT
+
+
+def test_the_empty_text_becomes_a_secret_after_a_question(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await open_editor(pilot, "net.token")
+        await pilot.press("a", "backspace", "ctrl+s")
+        await wait_for_screen(pilot, Ask)
+        await pilot.press("y")
+        await wait_for_toast(pilot, "committed as revision")
+
+    browse(filled, body)
+    assert stored(filled, "net.token") == ""
+
+
+def test_an_untouched_switch_does_not_replace_what_it_cannot_show(filled: Path, writer: Writer) -> None:
+    writer.run(
+        "settings.declare({'s.on': {'type': 'boolean', 'secret': True}}); settings['s.on'] = True;"
+        "settings['m.on'] = 'yes'; settings.declare({'m.on': {'type': 'boolean'}})"
+    )
+
+    async def body(pilot: Pilot[int]) -> None:
+        for key in ("s.on", "m.on"):
+            await open_editor(pilot, key)
+            await pilot.press("ctrl+s")
+            await wait_for_text(pilot, "Set false?")
+            await pilot.press("n", "escape")
+        await open_editor(pilot, "s.on")
+        await pilot.press("space", "space", "ctrl+s")
+        await wait_for_screen(pilot, Ask)
+        await pilot.press("y")
+        await wait_for_toast(pilot, "committed as revision")
+        assert len(session_of(pilot).commits) == 1
+
+    browse(filled, body)
+    assert stored(filled, "s.on") is False
+
+
+COVERED: dict[str, tuple[dict[str, Any], str, str]] = {
+    "s.object": ({"type": "object"}, '{"a": "never-shown"}', '{"a": never-shown}'),
+    "s.array": ({"type": "array"}, '["never-shown"]', '["never-shown" never-shown]'),
+    "s.integer": ({"type": "integer", "minimum": 0, "maximum": 99999999}, "4711471", "4711471x"),
+    "s.number": ({"type": "number"}, "4711.471", "4711.471x"),
+    "s.date": ({"type": "date"}, "2027-01-02", "2027-01-02x"),
+    "s.bytes": ({"type": "bytes"}, "4711 4711", "4711 471"),
+}
+"""Secrets: their declarations, what is written, and what is refused."""
+
+
+def test_a_secret_of_every_type_is_covered_while_it_is_written(filled: Path, writer: Writer) -> None:
+    writer.declare({key: {**declaration, "secret": True} for key, (declaration, _, _) in COVERED.items()})
+
+    async def body(pilot: Pilot[int]) -> None:
+        def is_covered() -> bool:
+            text = screen_text(pilot) + problem(pilot)
+            return not any(part in text for part in ("never-shown", "4711", "2027-01"))
+
+        for key, (_, good, bad) in COVERED.items():
+            editor = await open_editor(pilot, key)
+            await type_value(pilot, bad)
+            await wait_for(pilot, lambda: problem(pilot) != "", f"the reason for {key}")  # noqa: B023
+            await wait_for_text(pilot, "•••")
+            assert is_covered() and not pilot.app.screen.query(Slider), screen_text(pilot)
+            if isinstance(editor, TextArea):
+                assert "line 1, column" in problem(pilot)
+                await wait_for_text(pilot, f"1 line, {len(bad)} characters, covered")
+            await type_value(pilot, good)
+            await wait_for(pilot, lambda: problem(pilot) == "", "that it is right")
+            assert is_covered(), screen_text(pilot)
+            await finished(pilot)
+
+    browse(filled, body)
+    assert stored(filled, "s.object") == {"a": "never-shown"} and stored(filled, "s.integer") == 4711471
+
+
+# --- several lines
+
+
+def test_the_cursor_of_an_area_begins_behind_the_text(filled: Path, writer: Writer) -> None:
+    writer.set("ui.font", "one\ntwo")
+
+    async def body(pilot: Pilot[int]) -> None:
+        await wait_for_text(pilot, "one\\ntwo")
+        editor = await open_editor(pilot, "ui.font")
+        editor.post_message(events.Paste(" three"))
+        await finished(pilot)
+
+    browse(filled, body)
+    assert stored(filled, "ui.font") == "one\ntwo three"
+
+
 # --- what others do meanwhile
+
+
+@pytest.mark.parametrize("set_key", ["ctrl+s", "ctrl+g"])
+@pytest.mark.parametrize(("key", "typed", "other"), [("audio.volume", [], 61), ("ui.columns", ["end", "space"], ["x"])])
+def test_a_change_is_seen_when_the_same_value_is_set_again(
+    filled: Path, writer: Writer, key: str, typed: list[str], other: Any, set_key: str
+) -> None:
+    before = stored(filled, key)
+
+    async def body(pilot: Pilot[int]) -> None:
+        await open_editor(pilot, key)
+        await pilot.press(*typed)
+        writer.set(key, other)
+        await pilot.press(set_key)
+        await wait_for(pilot, lambda: "changed since you edited" in problem(pilot), "the conflict")
+        await wait_for_text(pilot, str(other).strip("[]'"))
+        assert session_of(pilot).settings[key] == other and not session_of(pilot).pending
+        await finished(pilot)
+
+    browse(filled, body)
+    assert stored(filled, key) == before
 
 
 def test_a_change_of_another_process_is_not_overwritten_unseen(filled: Path, writer: Writer) -> None:

@@ -97,6 +97,12 @@ class Actions:
     async def _finish(self, edit: Edit, now: bool) -> Exception | None:
         """Commits what was edited, or adds it to what is pending. Returns why that was refused."""
         if edit.revision and edit.old is not None and json_text(edit.new) == json_text(edit.old):
+            try:
+                if self.session.settings.revision(edit.key) != edit.revision:
+                    self.session.pending.renew(self.session.settings, [edit.key])
+                    return ChangedMeanwhile([edit.key])
+            except kept.KeptError as error:
+                return error
             self.session.pending.drop(edit.key)
         elif now:
             return await self._try([edit])

@@ -14,12 +14,13 @@ from textual.widgets import Footer, Input, OptionList, Static, Switch, TextArea
 
 import kept
 
+from ._ask import Ask
 from ._entry import Area, Line, Refused
 from ._pending import ChangedMeanwhile, Edit, check, stored
 from ._rows import summary_of
 from ._slider import Slider
 from ._text import SECRET, count_text, many_lines, one_line, value_text
-from ._values import NotAValue, caret, kind_of, text_of, value_of
+from ._values import NotAValue, caret, kind_of, place_text, text_of, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -101,6 +102,8 @@ class Editor(ModalScreen[None]):
         # What is pending is edited further. A secret is not shown: its editor begins empty.
         shown = pending.new if pending and not pending.is_reset else edit.old
         self._value: kept.JSON = None if edit.is_secret else shown
+        self._hides = edit.is_secret or (self._kind == "boolean" and shown is not None and not isinstance(shown, bool))
+        """Whether the editor begins with something else than the value that is set."""
         if self._kind == "string" and isinstance(self._value, str) and self._value != many_lines(self._value):
             self._kind = "json"  # where control characters are written as escapes
         self._problem: str | None = None
@@ -114,6 +117,7 @@ class Editor(ModalScreen[None]):
                 yield Static(summary, markup=False)
             yield Static(self._rules(), id="rules", markup=False)
             yield from self._widgets()
+            yield Static(id="size", markup=False)
             with VerticalScroll(id="problems", can_focus=False):
                 yield Static(id="problem", markup=False)
             with VerticalScroll(id="other"):
@@ -130,7 +134,8 @@ class Editor(ModalScreen[None]):
                 shown = [f"{value_text(each)}{'  (now)' if self._is_now(each) else ''}" for each in self._choices]
                 return [OptionList(*shown, id="editor", markup=False)]
             case "integer" | "number":
-                return [*self._slider(), Line(text, placeholder=HINTS[self._kind], id="editor")]
+                slider = [] if self._edit.is_secret else self._slider()
+                return [*slider, Line(text, placeholder=self._hint, id="editor", password=self._edit.is_secret)]
             case "string" if "\n" in text or len(text) > 200:
                 return [Area(text, id="editor")]
             case "string" | "date" | "bytes":
@@ -138,7 +143,7 @@ class Editor(ModalScreen[None]):
                     Line(text, placeholder=self._hint, id="editor", password=self._edit.is_secret,
                          select_on_focus=False)
                 ]  # fmt: skip
-        return [Area(text, id="editor")]
+        return [Area(text, is_covered=self._edit.is_secret, placeholder=self._hint, id="editor")]
 
     @property
     def _hint(self) -> str:
@@ -169,7 +174,9 @@ class Editor(ModalScreen[None]):
 
     def _rules(self) -> str:
         """The declaration in a line."""
-        left_out = ("type", "summary", "description", "default", "enum", "properties", "items", "secret")
+        left_out = ["type", "summary", "description", "default", "enum", "properties", "items", "secret"]
+        if self._edit.is_secret:
+            left_out += ["const", "examples"]
         rules = [f"{name} {value_text(value)}" for name, value in self._declaration.items() if name not in left_out]
         kind = self._declaration.get("type", "not declared: JSON, with texts in quotes")
         default = self._declaration.get("default")
@@ -183,7 +190,10 @@ class Editor(ModalScreen[None]):
         editor.focus()
         if isinstance(editor, OptionList) and self._value in self._choices:
             editor.highlighted = self._choices.index(self._value)
+        if isinstance(editor, TextArea):
+            editor.move_cursor(editor.document.end)  # as in a line
         self._first_state = self._state
+        self._show_size()
         self._show_number(text_of(self._kind, self._value))
         self._show_state()
 
@@ -219,15 +229,22 @@ class Editor(ModalScreen[None]):
         except NotAValue as error:
             problem = str(error)
             if error.offset is not None and self._kind == "json":
-                problem = f"{problem}\n{caret(self._text, error.offset)}"
+                show = place_text if self._edit.is_secret else caret
+                problem = f"{problem}\n{show(self._text, error.offset)}"
         except kept.KeptError as error:
             problem = str(error)
         self._problem = problem
         self._show_problem(problem or "")
-        for size in self.query("#size").results(Static):
-            lines, length = self._text.count("\n") + 1, len(self._text)
-            size.update(f"{count_text(lines, 'line')}, {count_text(length, 'character')}, covered")
+        self._show_size()
         return None if problem else value
+
+    def _show_size(self) -> None:
+        """Says how much is in an area that is covered."""
+        is_covered = self._edit.is_secret and isinstance(self.query_one("#editor"), Area)
+        lines, length = self._text.count("\n") + 1, len(self._text)
+        size = self.query_one("#size", Static)
+        size.update(f"{count_text(lines, 'line')}, {count_text(length, 'character')}, covered")
+        size.display = is_covered
 
     # --- several lines
 
@@ -263,12 +280,11 @@ class Editor(ModalScreen[None]):
         start, end = sorted(line.selection)
         before = line.value[:start] + inserted
         area = Area(before + line.value[end:], is_covered=line.password, id="editor")
-        size = [Static(id="size", markup=False)] if line.password else []
         with self.app.batch_update():
             box = line.parent
             assert isinstance(box, Vertical)
             await line.remove()
-            await box.mount(area, *size, before="#problems")
+            await box.mount(area, before="#size")
         area.move_cursor((before.count("\n"), len(before) - before.rfind("\n") - 1))
         area.focus()
         self.refresh_bindings()
@@ -281,6 +297,24 @@ class Editor(ModalScreen[None]):
         value = self._check()
         if self._problem is not None or self._finishing is not None:
             return
+        if self._hides and self._state == self._first_state:
+            self._ask_about_nothing(value, now)
+        else:
+            await self._end(value, now)
+
+    def _ask_about_nothing(self, value: kept.JSON, now: bool) -> None:
+        """Asks before the text of an empty editor takes the place of a value that it does not show."""
+        lost = "The secret that is set would be lost for good." if self._edit.is_secret else "The value would be lost."
+        question = f"Nothing is written in the editor. Set {value_text(value)}?"
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self.run_worker(self._end(value, now))
+
+        self.app.push_screen(Ask(question, [lost] if self._edit.revision else []), answered)
+
+    async def _end(self, value: kept.JSON, now: bool) -> None:
+        """Commits a value, or adds it to what is pending. What is refused stays."""
         self._finishing = asyncio.ensure_future(self._finish(replace(self._edit, new=value), now))
         await asyncio.wait([self._finishing], timeout=QUICK)
         if self._finishing.done():

@@ -142,6 +142,11 @@ def text_of(kind: str, value: kept.JSON) -> str:
     return json_text(value)
 
 
+def place_text(text: str, offset: int) -> str:
+    """Where a character of a text is."""
+    return f"line {text.count(chr(10), 0, offset) + 1}, column {offset - text.rfind(chr(10), 0, offset)}"
+
+
 def caret(text: str, offset: int) -> str:
     """The line of a text as it is shown, with a mark under a character, and where that is."""
     start = text.rfind("\n", 0, offset) + 1
@@ -150,6 +155,5 @@ def caret(text: str, offset: int) -> str:
     column = offset - start
     # A long line is cut, so that the place is in view.
     cut = max(0, column - 40)
-    place = f"line {text.count(chr(10), 0, offset) + 1}, column {column + 1}"
     before, after = one_line(line[cut:column]), one_line(line[column : cut + 70])
-    return f"{place}\n{before}{after}\n{' ' * cell_len(before)}^"
+    return f"{place_text(text, offset)}\n{before}{after}\n{' ' * cell_len(before)}^"
