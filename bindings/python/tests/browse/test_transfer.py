@@ -100,7 +100,7 @@ def test_a_dry_run_is_shown_before_anything_is_imported(filled: Path, tmp_path: 
         assert "hunter" not in screen_text(pilot) and settings.revision() == before
         assert "cannot be imported" in report(pilot)[0]
         await pilot.press("ctrl+s")
-        await wait_for_toast(pilot, "first press Ctrl+R")
+        await wait_for_toast(pilot, "it has values that are refused; mend them, and press Ctrl+R again")
         assert settings.revision() == before
         file.write_text(json.dumps(values | {"audio.balance": 0.5}))
         await try_import(pilot, file)
@@ -113,6 +113,45 @@ def test_a_dry_run_is_shown_before_anything_is_imported(filled: Path, tmp_path: 
         await pilot.press("escape")
         await wait_for(pilot, lambda: keys_screen(pilot).is_current, "the list")
         await wait_for(pilot, lambda: "new.[bold]key" in listed(pilot), "the new key")
+
+    browse(filled, body)
+
+
+def test_what_is_imported_is_what_was_shown(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(scratch))
+    file, other = tmp_path / "values.json", tmp_path / "other.json"
+    file.write_text('{"audio.volume": 5}')
+    other.write_text("{")
+
+    async def body(pilot: Pilot[int]) -> None:
+        settings = session_of(pilot).settings
+        await allow_writing(pilot)
+        await try_import(pilot, file)
+        await wait_for(pilot, lambda: "~ audio.volume  30 -> 5" in report(pilot), "the report")
+        # What was shown about one file is not there for another one.
+        path = pilot.app.screen.query_one("#path", Input)
+        path.value = str(other)
+        await wait_for(pilot, lambda: report(pilot) == ["Ctrl+R shows what this would change."], "that it is gone")
+        await pilot.press("ctrl+s")
+        await wait_for_toast(pilot, "first press Ctrl+R")
+        await pilot.press("ctrl+r")
+        await wait_for(pilot, lambda: str(other) in report(pilot)[0], "the mistake, with the path that was written")
+        await pilot.press("ctrl+s")
+        await wait_for_toast(pilot, "the dry run has failed")
+        await try_import(pilot, file)
+        await wait_for(pilot, lambda: "~ audio.volume  30 -> 5" in report(pilot), "the report")
+        file.write_text('{"audio.volume": 6, "ui.font": "not shown"}')
+        await pilot.press("ctrl+s")
+        await wait_for(pilot, lambda: "Imported as revision" in report(pilot)[0], "the import")
+        assert settings["audio.volume"] == 5 and settings["ui.font"] == "Mono"
+        await try_import(pilot, file)
+        await wait_for(pilot, lambda: "A dry run" in report(pilot)[0], "the report")
+        (copy,) = scratch.iterdir()
+        assert stat.S_IMODE(copy.stat().st_mode) == 0o700
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: not list(scratch.iterdir()), "that the copy is removed")
 
     browse(filled, body)
 

@@ -13,19 +13,19 @@ import kept
 
 from ._check import Check
 from ._entry import Line
-from ._importing import FORMATS, Chosen, Imported, import_file
+from ._importing import FORMATS, Chosen, Copied, Imported, import_file, try_file
 from ._places import path_of
 from ._text import SECRET, count_text, one_line, value_text
 from ._work import Work
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
     from ._app import Browser
     from ._session import Session
+
+FIRST = "first press Ctrl+R, and read what would change"
 
 MOST = 1000
 """Lines of a report that are shown of each kind."""
@@ -52,8 +52,12 @@ class ImportScreen(Screen[None]):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
-        self._tried: Chosen | None = None
-        """What the report on the screen is about. Only that is imported."""
+        self._reported: Chosen | None = None
+        """What the report on the screen is about."""
+        self._tried: Copied | None = None
+        """The file that was tried, if it can be imported. Only that is imported."""
+        self._why_not = FIRST
+        """Why nothing can be imported, as long as nothing can be."""
 
     def compose(self) -> ComposeResult:
         yield Static(f"Import into {one_line(self._session.location)}", id="title", markup=False)
@@ -84,38 +88,61 @@ class ImportScreen(Screen[None]):
     def on_input_submitted(self) -> None:
         self.action_try()
 
+    def on_input_changed(self) -> None:
+        self._forget()
+
+    def on_select_changed(self) -> None:
+        self._forget()
+
+    def on_checkbox_changed(self) -> None:
+        self._forget()
+
+    def _forget(self) -> None:
+        """Removes a report that is about something else than what is chosen now."""
+        if self._reported is not None and self._reported != self._chosen:
+            self._clear(FIRST)
+            self._reported = None
+            self.query_one("#report", Static).update("Ctrl+R shows what this would change.")
+
+    def _clear(self, why_not: str) -> None:
+        """Lets nothing be imported, and says why not if that is asked for."""
+        if self._tried is not None:
+            self._tried.remove()
+        self._tried, self._why_not = None, why_not
+
+    def on_unmount(self) -> None:
+        self._clear(FIRST)
+
     def action_try(self) -> None:
         """Shows what the import would change."""
         chosen = self._chosen
-        self._browser.push_screen(
-            Work("Reading the file", self._call(chosen, dry_run=True)), lambda result: self._show(result, chosen)
-        )
+        work = Work("Reading the file", lambda progress: try_file(self._session, chosen, progress))
+        self._browser.push_screen(work, lambda result: self._show(result, chosen, is_done=False))
 
     def action_import(self) -> None:
-        """Imports what the dry run on the screen was about."""
-        if self._tried is None or self._tried != self._chosen:
-            self._browser.tell("first press Ctrl+R, and read what would change")
+        """Imports the file that the dry run on the screen has read, as it was then."""
+        chosen, file = self._reported, self._tried
+        if chosen is None or file is None:
+            self._browser.tell(self._why_not)
         elif self._browser.may_write():
-            call = self._call(self._tried, dry_run=False)
-            self._browser.push_screen(Work("Importing", call), lambda result: self._show(result, None))
+            work = Work("Importing", lambda progress: import_file(self._session, chosen, file, progress, dry_run=False))
+            self._browser.push_screen(work, lambda result: self._show(result, chosen, is_done=True))
 
-    def _call(self, chosen: Chosen, dry_run: bool) -> Callable[[Callable[[int, int], object]], Imported]:
-        return lambda progress: import_file(self._session, chosen, dry_run, progress)
-
-    def _show(self, result: Imported | Exception | None, tried: Chosen | None) -> None:
-        self._tried = None
+    def _show(self, result: Imported | Exception | None, chosen: Chosen, *, is_done: bool) -> None:
+        self._clear(FIRST if is_done else "the dry run has failed; mend that, and press Ctrl+R again")
+        self._reported = chosen
         if isinstance(result, Imported):
-            self._tried, report = tried, result.report
-            if tried is None and not (report.changed or report.removed):
+            self._tried, report = result.file, result.report
+            if is_done and not (report.changed or report.removed):
                 head = "Imported; no value had to be changed."
-            elif tried is None:
+            elif is_done:
                 keys = [*(change.key for change in report.changed), *report.removed]
                 self._session.committed(report.revision, keys)
                 head = f"Imported as revision {report.revision}; u on the list of keys undoes it."
             else:
                 head = f"A dry run of format {result.format}. Ctrl+S imports."
                 if report.refused:
-                    self._tried = None
+                    self._clear("it has values that are refused; mend them, and press Ctrl+R again")
                     head = (
                         f"A dry run of format {result.format}. It cannot be imported before what is refused is mended."
                     )

@@ -6,8 +6,9 @@ import json
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import kept
@@ -38,16 +39,57 @@ class Chosen:
     replace: bool
 
 
+class Copied:
+    """A copy of a file, which is imported as it was when it was tried."""
+
+    def __init__(self, path: str) -> None:
+        """Raises an `OSError` if there is nothing to copy."""
+        self._folder = TemporaryDirectory(prefix="kept-")  # which only this user can read
+        # Formats are found by the name, too.
+        self.path = Path(self._folder.name) / Path(path).name
+        try:
+            shutil.copyfile(path, self.path)
+        except BaseException:
+            self.remove()
+            raise
+
+    def remove(self) -> None:
+        self._folder.cleanup()
+
+
 @dataclass(frozen=True)
 class Imported:
     """What the command reports."""
 
     format: str
     report: kept.ImportReport
+    file: Copied | None = None
+    """What was tried, until it is removed."""
 
 
-def import_file(session: Session, chosen: Chosen, dry_run: bool, progress: Callable[[int, int], object]) -> Imported:
-    """Runs the command, and ends it if `progress` raises. Any thread."""
+def try_file(session: Session, chosen: Chosen, progress: Callable[[int, int], object]) -> Imported:
+    """Reports what importing a file would do, and copies the file for that. Any thread."""
+    try:
+        file = Copied(chosen.path)
+    except (OSError, ValueError) as error:
+        import_file(session, chosen, None, progress)  # whose sentence is the better one
+        raise NotImported(f"{chosen.path} cannot be copied to be imported: {error}") from error
+    try:
+        return replace(import_file(session, chosen, file, progress), file=file)
+    except BaseException:
+        file.remove()
+        raise
+
+
+def import_file(
+    session: Session,
+    chosen: Chosen,
+    file: Copied | None,
+    progress: Callable[[int, int], object],
+    *,
+    dry_run: bool = True,
+) -> Imported:
+    """Runs the command, with the copy of a file if there is one, and ends it if `progress` raises. Any thread."""
     command = os.environ.get("KEPT_COMMAND") or shutil.which("kept")
     if command is None:
         raise NotImported("files are imported by the command kept, which is not installed; install the package kept")
@@ -59,7 +101,7 @@ def import_file(session: Session, chosen: Chosen, dry_run: bool, progress: Calla
     words += [] if session.layers.has_standard else ["--no-layers"]
     words += ["--declarations"] * chosen.declarations + ["--replace"] * chosen.replace + ["--dry-run"] * dry_run
     try:
-        path = os.fsencode(Path(chosen.path).absolute())
+        path = os.fsencode(file.path if file else Path(chosen.path).absolute())
         process = subprocess.Popen(
             [*words, b"--", path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
@@ -71,6 +113,8 @@ def import_file(session: Session, chosen: Chosen, dry_run: bool, progress: Calla
     except ValueError:
         lines = [line for line in err.decode("utf-8", "replace").splitlines() if "; --format chooses" not in line]
         sentence = " ".join(lines).removeprefix("kept: ") or f"the command kept ended with status {process.returncode}"
+        if file:
+            sentence = sentence.replace(str(file.path), str(Path(chosen.path).absolute()))
         raise NotImported(sentence) from None
     return Imported(report["format"], _report_of(report))
 
