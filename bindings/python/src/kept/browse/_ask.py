@@ -16,11 +16,16 @@ from ._text import many_lines
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
+    from textual import events
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
     Accept = Callable[[str, bool], Awaitable["Refusal | None"]]
     """Says why a text is not taken. The second argument is whether the person insists."""
+
+
+LOW = 22
+"""Lines of a terminal that has less place than a dialog needs."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +48,15 @@ class Ask(ModalScreen[bool]):
 
     CSS = """
     Ask { align: center middle; }
-    Ask > Vertical { width: 76; max-width: 95%; height: auto; max-height: 80%; background: $panel; }
+    Ask > Vertical { width: 76; max-width: 95%; height: auto; max-height: 100%; background: $panel; }
     Ask > Vertical { border: solid $error; }
-    Ask #lines { height: auto; max-height: 12; }
+    Ask #keys { margin: 1 0; }
+    Ask.low #keys { margin: 0; }
+    Ask #lines { height: auto; max-height: 50vh; }
+    Ask #question { height: auto; max-height: 40vh; }
+    Ask.low > Vertical { width: 100%; max-width: 100%; height: 1fr; border: none; }
+    Ask.low #lines { height: 1fr; max-height: 100%; }
+    Ask.low #question { max-height: 50%; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "dismiss(True)", "Yes, do it"),
@@ -58,11 +69,23 @@ class Ask(ModalScreen[bool]):
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield Static(f"{self._question}\n", markup=False)
+            with VerticalScroll(id="question", can_focus=False):
+                yield Static(self._question, markup=False)
+            yield Static("Press y to do it, n not to.", id="keys", markup=False)
             with VerticalScroll(id="lines"):
                 yield Static("\n".join(self._lines), markup=False)
-            yield Static("\nPress y to do it, n not to.", markup=False)
         yield Footer()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Leaves borders out where there is no place, and says so if there are more lines than the dialog shows."""
+        self.set_class(event.size.height < LOW, "low")
+        self.call_after_refresh(self._show_keys)
+
+    def _show_keys(self) -> None:
+        keys = "Press y to do it, n not to."
+        if self.query_one("#lines").max_scroll_y:
+            keys += f" Arrow keys show all {len(self._lines):,} lines."
+        self.query_one("#keys", Static).update(keys)
 
 
 class AskText(ModalScreen[str | None]):
@@ -70,7 +93,9 @@ class AskText(ModalScreen[str | None]):
 
     CSS = """
     AskText { align: center middle; }
-    AskText > Vertical { width: 70; max-width: 95%; height: auto; border: solid $primary; background: $panel; }
+    AskText > Vertical { width: 70; max-width: 95%; height: auto; max-height: 100%; border: solid $primary;
+        background: $panel; }
+    AskText #problems { height: auto; max-height: 50vh; }
     AskText #problem { color: $text-error; height: auto; display: none; }
     AskText #problem.shown { display: block; }
     """
@@ -89,7 +114,8 @@ class AskText(ModalScreen[str | None]):
         with Vertical():
             yield Static(self._title, markup=False)
             yield Line(placeholder=self._placeholder)
-            yield Static(id="problem", markup=False)
+            with VerticalScroll(id="problems", can_focus=False):
+                yield Static(id="problem", markup=False)
         yield Footer()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.errors import NoWidget
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Input, OptionList, Static, Switch, TextArea
 
@@ -39,6 +40,12 @@ QUICK = 0.3
 """How long the next key waits for a commit, in seconds, so that it goes to the screen below the dialog. A commit that
 waits for another program takes longer."""
 
+LOW, TINY = 22, 8
+"""Lines of a terminal that has less place than the dialog needs, and of one that has hardly any."""
+
+NAME = 40
+"""Characters of a key's name in a sentence that has to be seen whole."""
+
 LONGEST = 5_000
 """Characters of another program's value that the dialog shows."""
 
@@ -65,24 +72,35 @@ class Editor(ModalScreen[None]):
     committed or pending: what is refused stays, with the reason.
     """
 
+    # The heights leave place for the reason and for another program's value in 22 lines. On a lower terminal the dialog
+    # has no borders, and on a very low one only what is written and what is wrong with it.
     CSS = """
     Editor { align: center middle; }
     Editor > Vertical { width: 76; max-width: 98%; height: auto; max-height: 95%; border: solid $primary;
         background: $panel; padding: 0 1; }
-    Editor #name { text-style: bold; }
-    Editor TextArea { height: 8; border: solid $primary; }
+    Editor #name { text-style: bold; height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
+    Editor #about { height: auto; max-height: 15vh; }
+    Editor TextArea { height: 25vh; min-height: 6; max-height: 12; border: solid $primary; }
     Editor Input { border: solid $primary; height: 3; }
-    Editor OptionList { height: auto; max-height: 8; border: solid $primary; }
+    Editor OptionList { height: auto; max-height: 25vh; border: solid $primary; }
     Editor #switch { height: 3; }
     Editor #state { width: 1fr; padding: 1; }
-    Editor #problems { height: auto; min-height: 1; max-height: 7; }
+    Editor #problems { height: auto; min-height: 1; max-height: 20vh; }
     Editor #problem { color: $text-error; height: auto; }
     Editor #size { color: $text-muted; height: 1; }
-    Editor #other { height: auto; max-height: 8; border: solid $error; display: none; }
+    Editor #other { height: auto; max-height: 25vh; border: solid $error; display: none; }
     Editor.conflict #other { display: block; }
-    Editor.conflict TextArea { height: 6; }
-    Editor.conflict #problems { max-height: 3; }
+    Editor.conflict #about { display: none; }
     Editor #other:focus { border: heavy $error; }
+    Editor.low > Vertical { width: 100%; max-width: 100%; height: 1fr; max-height: 100%; border: none; }
+    Editor.low #about { max-height: 2; }
+    Editor.low.refused #about, Editor.low.refused #size { display: none; }
+    Editor.low TextArea, Editor.low OptionList { height: 1fr; min-height: 1; max-height: 100%; border: none; }
+    Editor.low Input, Editor.low #switch, Editor.low Switch { height: 1; border: none; }
+    Editor.low #state { padding: 0 1; }
+    Editor.low #problems { max-height: 60%; }
+    Editor.low #other, Editor.low #other:focus { border: none; max-height: 30%; min-height: 1; }
+    Editor.tiny #name, Editor.tiny #about, Editor.tiny #size, Editor.tiny Slider { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "finish(True)", "Set", priority=True),
@@ -107,15 +125,18 @@ class Editor(ModalScreen[None]):
         if self._kind == "string" and isinstance(self._value, str) and self._value != many_lines(self._value):
             self._kind = "json"  # where control characters are written as escapes
         self._problem: str | None = None
+        self._conflict: str | None = None
+        """What is said about another program's value, once there was one."""
 
     # --- its parts
 
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(one_line(self._edit.key), id="name", markup=False)
-            if summary := summary_of(self._declaration):
-                yield Static(summary, markup=False)
-            yield Static(self._rules(), id="rules", markup=False)
+            with VerticalScroll(id="about", can_focus=False):
+                if summary := summary_of(self._declaration):
+                    yield Static(summary, markup=False)
+                yield Static(self._rules(), id="rules", markup=False)
             yield from self._widgets()
             yield Static(id="size", markup=False)
             with VerticalScroll(id="problems", can_focus=False):
@@ -234,7 +255,7 @@ class Editor(ModalScreen[None]):
         except kept.KeptError as error:
             problem = str(error)
         self._problem = problem
-        self._show_problem(problem or "")
+        self._show_problem(problem or self._conflict or "")
         self._show_size()
         return None if problem else value
 
@@ -297,6 +318,21 @@ class Editor(ModalScreen[None]):
         value = self._check()
         if self._problem is not None or self._finishing is not None:
             return
+        if self._conflict:
+            self.call_after_refresh(self._replace, value, now)  # when what was found is drawn
+        else:
+            await self._ask_or_end(value, now)
+
+    async def _replace(self, value: kept.JSON, now: bool) -> None:
+        """Replaces another program's value if the person can see it."""
+        if self._finishing is not None or not self.is_current:
+            return
+        if self._is_conflict_in_view:
+            await self._ask_or_end(value, now)
+        else:
+            self._show_problem(f"Make the terminal larger, and press Ctrl+S again. {self._conflict}")
+
+    async def _ask_or_end(self, value: kept.JSON, now: bool) -> None:
         if self._hides and self._state == self._first_state:
             self._ask_about_nothing(value, now)
         else:
@@ -305,7 +341,8 @@ class Editor(ModalScreen[None]):
     def _ask_about_nothing(self, value: kept.JSON, now: bool) -> None:
         """Asks before the text of an empty editor takes the place of a value that it does not show."""
         lost = "The secret that is set would be lost for good." if self._edit.is_secret else "The value would be lost."
-        question = f"Nothing is written in the editor. Set {value_text(value)}?"
+        what = "the empty text" if value == "" else value_text(value)
+        question = f"Nothing is written in the editor. Set {what}?"
 
         def answered(yes: bool | None) -> None:
             if yes:
@@ -333,9 +370,10 @@ class Editor(ModalScreen[None]):
         if editor.disabled:
             editor.disabled = False
             editor.focus()
-        self._show_problem(str(refusal))
         if isinstance(refusal, ChangedMeanwhile):
             self._show_other()
+        else:
+            self._show_problem(str(refusal))
 
     def _show_other(self) -> None:
         """Shows the value that another program has set. The next commit replaces it."""
@@ -348,9 +386,44 @@ class Editor(ModalScreen[None]):
         text = "(absent)" if revision == 0 else SECRET if self._edit.is_secret else text_of(self._kind, value)
         if len(text) > LONGEST:
             text = f"{text[:LONGEST]}\n… kept get shows all of its {len(text):,} characters"
-        what = "Its value is now this. Ctrl+S replaces it with yours, Escape keeps it:"
-        self.query_one("#other-value", Static).update(f"{what}\n{many_lines(text)}")
+        name = one_line(self._edit.key)
+        self._conflict = (
+            f'"{name if len(name) <= NAME else f"{name[:NAME]}…"}" changed since you edited, and nothing was committed.'
+            f" Ctrl+S replaces its new value, Escape keeps it:"
+        )
+        self._show_problem(self._conflict)
+        self.query_one("#other-value", Static).update(many_lines(text))
         self.add_class("conflict")  # which leaves place for it
+
+    @property
+    def _is_conflict_in_view(self) -> bool:
+        """Whether the screen shows the whole sentence about another program's value, and the value."""
+        try:
+            problem, other = (self.find_widget(self.query_one(part)) for part in ("#problem", "#other-value"))
+        except NoWidget:
+            return False
+        return problem.visible_region.height >= problem.region.height and bool(other.visible_region)
+
+    def declarations_changed(self) -> None:
+        """Covers everything if the key was declared secret since it is edited."""
+        try:
+            is_secret = self._session.settings.explain(self._edit.key).secret
+        except kept.KeptError:
+            return  # the list below says so
+        if self._edit.is_secret or not is_secret:
+            return
+        self._edit = replace(self._edit, is_secret=True)
+        for line in self.query("#editor").results(Line):
+            line.password = True
+        for area in self.query("#editor").results(Area):
+            area.cover()
+        for choices in self.query("#editor").results(OptionList):
+            for place, choice in enumerate(self._choices):  # without the mark of the value that is set
+                choices.replace_option_prompt_at_index(place, value_text(choice))
+        self.query("#slider").remove()
+        self.query_one("#rules", Static).update(self._rules())
+        self.query_one("#other-value", Static).update(SECRET)
+        self._check()
 
     @property
     def unsaved(self) -> list[str]:
@@ -375,6 +448,15 @@ class Editor(ModalScreen[None]):
 
     def _show_problem(self, problem: str) -> None:
         self.query_one("#problem", Static).update(many_lines(problem))
+        self.query_one("#problems").scroll_home(animate=False)
+        self.set_class(bool(problem), "refused")
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Leaves the parts out for which there is no place."""
+        self.set_class(event.size.height < LOW, "low")
+        self.set_class(event.size.height < TINY, "tiny")
+        if self._conflict and self._problem is None:
+            self._show_problem(self._conflict)
 
     def on_input_changed(self, message: Input.Changed) -> None:
         self._check()

@@ -80,6 +80,12 @@ class Area(TextArea):
         line = super().get_line(line_index)
         return Text("•" * len(line), end="", no_wrap=True) if self._is_covered else line
 
+    def cover(self) -> None:
+        """Covers what was shown."""
+        self._is_covered = True
+        self.notify_style_update()  # which forgets lines that were drawn
+        self.refresh()
+
     def _on_paste(self, event: events.Paste) -> None:  # type: ignore[override]
         event.prevent_default()
         event.stop()
