@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from textual.pilot import Pilot
 
 import kept
@@ -17,6 +18,7 @@ from browse.screens import (
     rows,
     screen_text,
     search,
+    session_of,
     toasts,
     wait_for,
     wait_for_screen,
@@ -140,12 +142,35 @@ def test_the_question_is_about_the_key_under_the_cursor_when_keys_come_before_it
     browse(filled, body)
 
 
-def test_a_locked_key_is_refused_with_kepts_sentence_and_nothing_is_removed(filled: Path, tmp_path: Path) -> None:
+def test_a_locked_key_is_refused_before_a_question(filled: Path, tmp_path: Path) -> None:
     managed = write_file(tmp_path / "managed.json", {"audio.volume": 10}, ["audio.volume"])
 
     async def body(pilot: Pilot[int]) -> None:
         await allow_writing(pilot)
+        await go_to(pilot, "audio.volume")
+        await pilot.press("d")
+        await wait_for_toast(pilot, f'"audio.volume" is locked by {managed}')
+        assert keys_screen(pilot).is_current
         await ask(pilot, "D")
+        await wait_for_text(pilot, f"Remove {len(VALUES) - 1} stored values?")
+        await wait_for_text(pilot, "1 locked key stays")
+        assert "audio.volume" not in "".join(pilot.app.screen._lines)  # type: ignore[attr-defined]
+        await pilot.press("y")
+        await wait_for_toast(pilot, "committed as revision")
+
+    browse(filled, body, layers=Layers(str(managed), has_standard=False))
+    assert stored(filled) == {"audio.volume"}
+
+
+def test_a_key_that_is_locked_during_the_question_is_not_removed(filled: Path, tmp_path: Path) -> None:
+    managed = write_file(tmp_path / "managed.json", {})
+
+    async def body(pilot: Pilot[int]) -> None:
+        await allow_writing(pilot)
+        await ask(pilot, "D")
+        write_file(managed, {"audio.volume": 10}, ["audio.volume"])
+        settings = session_of(pilot).settings
+        await wait_for(pilot, lambda: settings.explain("audio.volume").locked, "the lock")
         await pilot.press("y")
         await wait_for_toast(pilot, "lock")
         assert any("audio.volume" in toast for toast in toasts(pilot))
@@ -196,3 +221,35 @@ def test_the_page_of_a_key_asks_too(filled: Path) -> None:
 
     browse(filled, body)
     assert "ui.font" not in stored(filled)
+
+
+@pytest.mark.parametrize("size", [(40, 12), (30, 8), (80, 24)])
+def test_a_question_shows_how_it_is_answered_whatever_the_size(filled: Path, size: tuple[int, int]) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await allow_writing(pilot)
+        await ask(pilot, "D")
+        await wait_for_text(pilot, "Press y to do it")
+        await wait_for_text(pilot, "y Yes, do it")
+        await wait_for_text(pilot, "Remove 17 stored values?")
+
+    browse(filled, body, size=size)
+
+
+def test_a_question_about_many_values_says_that_there_are_more(filled: Path, writer: Writer) -> None:
+    writer.run("with settings.transaction() as t:\n for n in range(700): t[f'many.k{n:03}'] = n")
+
+    async def body(pilot: Pilot[int]) -> None:
+        await wait_for(pilot, lambda: "many.k699" in listed(pilot), "the keys")
+        await allow_writing(pilot)
+        await search(pilot, "many.")
+        await ask(pilot, "D")
+        await wait_for_text(pilot, "Arrow keys show all 700 lines")
+        await pilot.press("end")
+        await wait_for_text(pilot, "many.k699  699")
+        await pilot.press("y")
+        await wait_for_toast(pilot, "committed as revision")
+        await pilot.press("u")
+        await wait_for_toast(pilot, "undid revision")
+        assert toasts(pilot)[-1].endswith("many.k000, many.k001, many.k002 and 697 more")
+
+    browse(filled, body)

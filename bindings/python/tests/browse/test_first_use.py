@@ -69,8 +69,10 @@ def test_what_cannot_be_undone_is_said_before_and_after(filled: Path) -> None:
         await pilot.press("d")
         await wait_for_screen(pilot, Ask)
         await wait_for_text(pilot, "cannot be undone")
+        assert "does not fit" not in screen_text(pilot)
         await pilot.press("y")
-        await wait_for_toast(pilot, "cannot be undone")
+        await wait_for_toast(pilot, "cannot be undone: the history does not keep the values of secrets")
+        assert not any("fit" in toast for toast in toasts(pilot))
         assert not any("u undoes it" in toast for toast in toasts(pilot))
 
     browse(filled, body)

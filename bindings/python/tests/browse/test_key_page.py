@@ -27,7 +27,9 @@ from browse.screens import (
 )
 from browse.stores import SECRET_TEXT, Writer, write_file
 from kept.browse._ask import Ask
+from kept.browse._editor import Editor
 from kept.browse._key_page import KeyPage
+from kept.browse._pending_screen import PendingScreen
 from kept.browse._session import Layers
 
 
@@ -366,5 +368,61 @@ def test_a_page_is_left_while_it_is_read(filled: Path, writer: Writer) -> None:
             await wait_for(pilot, lambda: isinstance(pilot.app.screen, KeyPage), "the page")
             await pilot.press("q")
             await wait_for(pilot, lambda: keys_screen(pilot).is_current, "the list")
+
+    browse(filled, body)
+
+
+def test_a_key_that_becomes_a_secret_is_covered_on_every_screen(filled: Path, writer: Writer) -> None:
+    writer.run(
+        "settings.undeclare('ui.font'); settings['ui.font'] = 'hunter 1'; settings.history();"
+        "settings['ui.font'] = 'hunter 2'; settings.undeclare('ui.columns'); settings['ui.columns'] = ['hunter 3']"
+    )
+
+    def covered(pilot: Pilot[int]) -> bool:
+        return "hunter" not in screen_text(pilot)
+
+    async def declare(pilot: Pilot[int], key: str, kind: str) -> None:
+        writer.declare({key: {"type": kind, "secret": True, "default": "hunter" if kind == "string" else ["hunter"]}})
+        await wait_for(pilot, lambda: covered(pilot), "the cover")
+
+    async def body(pilot: Pilot[int]) -> None:
+        # In an editor with a line, and on the page below it.
+        await wait_for_text(pilot, "hunter 3")
+        await allow_writing(pilot)
+        await open_page(pilot, "ui.font")
+        await pilot.press("r")  # which has no effect on what is not a secret, now or later
+        writer.set("ui.font", "hunter 4")
+        await wait_for(pilot, lambda: "hunter 4" in text_of(pilot, "#log"), "the change")
+        await pilot.press("e")
+        editor = (await wait_for_screen(pilot, Editor)).query_one("#editor")
+        await pilot.press("x")
+        await declare(pilot, "ui.font", "string")
+        assert "hunter" in str(getattr(editor, "value", "")) + str(getattr(editor, "text", "")), "it is not lost"
+        await pilot.press("escape")
+        for tab in "1234":
+            await pilot.press(tab)
+            await wait_for(pilot, lambda: covered(pilot), f"the cover of tab {tab}")
+        await wait_for_text(pilot, "(secret)")
+        await pilot.press("escape")
+        # In an area with JSON, and where it is pending.
+        await open_editor(pilot, "ui.columns")
+        await pilot.press("ctrl+home", "space", "ctrl+g")
+        await wait_for(pilot, lambda: keys_screen(pilot).is_current, "the list")
+        await open_editor(pilot, "ui.columns")
+        await type_value(pilot, '["hunter 5"]')
+        await pilot.press("ctrl+g", "a")
+        await wait_for_screen(pilot, PendingScreen)
+        await wait_for_text(pilot, "hunter 5")
+        await pilot.press("e")
+        await wait_for_screen(pilot, Editor)
+        await wait_for_text(pilot, "hunter 5")
+        await type_value(pilot, '["hunter 5" hunter]')
+        await wait_for(pilot, lambda: "hunter" in text_of(pilot, "#problem"), "the reason")
+        await declare(pilot, "ui.columns", "array")
+        assert "hunter" not in text_of(pilot, "#problem") and "line 1, column" in text_of(pilot, "#problem")
+        await pilot.press("escape")
+        await wait_for_screen(pilot, PendingScreen)
+        await wait_for(pilot, lambda: covered(pilot), "the cover of what is pending")
+        await wait_for_text(pilot, "(secret)")
 
     browse(filled, body)

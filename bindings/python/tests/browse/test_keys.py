@@ -428,7 +428,7 @@ def test_escape_never_ends_the_program(filled: Path, is_pending: bool) -> None:
         await pilot.press("enter")
         await wait_for_screen(pilot, KeyPage)
         await pilot.press("escape", "escape", "escape", "escape")
-        await wait_for_toast(pilot, "q ends the program")
+        await wait_for_toast(pilot, "press q to end the program")
         assert keys_screen(pilot).is_current and pilot.app.is_running
         assert len(session_of(pilot).pending) == is_pending
 

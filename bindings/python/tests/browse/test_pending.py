@@ -320,3 +320,27 @@ def test_edits_are_in_the_order_in_which_they_were_begun() -> None:
 def test_a_conflict_names_the_first_keys() -> None:
     assert str(ChangedMeanwhile(["a"])).startswith('"a" changed')
     assert '"a", "b", "c" and others' in str(ChangedMeanwhile("abcd"))
+
+
+def test_an_older_commit_is_undone_when_the_newest_cannot_be(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        settings = session_of(pilot).settings
+        for key, text in (("audio.volume", "44"), ("net.token", "new")):
+            await open_editor(pilot, key)
+            await type_value(pilot, text)
+            await pilot.press("ctrl+s")
+            await wait_for_toast(pilot, "committed as revision")
+            await wait_for(pilot, lambda: keys_screen(pilot).is_current, "the list")
+        for answer, volume in (("n", 44), ("y", 30)):
+            await pilot.press("u")
+            await wait_for_screen(pilot, Ask)
+            await wait_for_text(pilot, "Undo your commit before it")
+            await wait_for_text(pilot, "audio.volume")
+            await pilot.press(answer)
+            await wait_for(pilot, lambda: settings["audio.volume"] == volume, str(volume))  # noqa: B023
+        await wait_for_toast(pilot, "undid revision")
+        await pilot.press("u")
+        await wait_for_toast(pilot, "secret")
+        assert keys_screen(pilot).is_current
+
+    browse(filled, body)

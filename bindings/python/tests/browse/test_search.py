@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -199,3 +200,20 @@ def test_a_search_ends_while_the_store_is_still_read(tmp_path: Path) -> None:
         await wait_for(pilot, lambda: listed(pilot) == ["k2999"], "the key whose value is read last")
 
     browse(location, body, query='"value 2999"')
+
+
+@pytest.mark.parametrize("tree", [False, True])
+def test_the_key_whose_name_is_typed_gets_the_cursor(filled: Path, writer: Writer, tree: bool) -> None:
+    writer.run("settings['ui.fon'] = 1; settings['ui.fonts'] = 2")
+
+    async def body(pilot: Pilot[int]) -> None:
+        await wait_for(pilot, lambda: "ui.fonts" in listed(pilot), "the keys")
+        if tree:
+            await pilot.press("t")
+        await go_to(pilot, "ui.fonts") if not tree else None
+        await pilot.press("slash", *"ui.font", "enter")
+        await wait_for(pilot, lambda: keys_screen(pilot).key == "ui.font", "the cursor on the key")
+        await pilot.press("slash", *"ui.fon", "enter")
+        await wait_for(pilot, lambda: keys_screen(pilot).key == "ui.fon", "the cursor on the other key")
+
+    browse(filled, body)

@@ -141,6 +141,40 @@ def test_a_store_that_is_replaced(filled: Path, tmp_path: Path) -> None:
     browse(filled, steps)
 
 
+def test_a_replaced_store_is_opened_again_where_that_is_advised(filled: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.kept"
+    with kept.open(other) as settings:
+        settings.declare({"from.other": {"type": "integer"}})
+
+    async def steps(browser: Browser, pilot: Pilot[int]) -> None:
+        await pilot.press("w")
+        await pilot.press("e")
+        await until(pilot, lambda: browser.screen.query("#editor"), "the editor")
+        browser.screen.query_one("#editor", Input).value = "5"
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: "1 pending change" in screen(pilot), "the pending change")
+        filled.rename(tmp_path / "away.kept")
+        other.rename(filled)
+        await pilot.press("n")
+        await until(pilot, lambda: browser.screen.query(Input), "the question")
+        browser.screen.query_one(Input).value = "not.known"
+        await pilot.press("enter")
+        await until(pilot, lambda: "Ctrl+R opens it again" in screen(pilot).replace("\n", " "), "the advice")
+        await pilot.press("escape")
+        await pilot.press("a")
+        await until(pilot, lambda: browser.screen.query("#edits"), "what is pending")
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: "from.other" in screen(pilot), "the other store")
+        await until(pilot, lambda: "1 pending change" in screen(pilot), "the pending change")
+        await pilot.press("enter")
+        await until(pilot, lambda: browser.screen.query("#ladder"), "the page of a key")
+        before = browser.screen
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: browser.screen is not before and is_read(browser), "the store, opened again")
+
+    browse(filled, steps)
+
+
 def test_a_store_that_comes_back_needs_no_key(filled: Path, tmp_path: Path) -> None:
     async def steps(browser: Browser, pilot: Pilot[int]) -> None:
         filled.rename(tmp_path / "away.kept")

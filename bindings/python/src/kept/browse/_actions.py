@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, cast
 import kept
 
 from ._ask import Ask, AskText, Refusal
-from ._pending import ChangedMeanwhile, Edit, stored
+from ._pending import ChangedMeanwhile, Edit, finality, stored
 from ._similar import closest
-from ._text import count_text, one_line
+from ._text import count_text, names_text, one_line
 from ._values import json_text
 
 if TYPE_CHECKING:
@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from ._app import Browser
-    from ._session import Session
-
-
-FOR_GOOD = "It cannot be undone: the values of secrets are not kept, and what does not fit is not taken again"
+    from ._session import Commit, Session
 
 
 class Actions:
@@ -60,7 +57,8 @@ class Actions:
         if (key := self.key) is None or not self._browser.may_write():
             return
         if key not in self.session.pending and (refusal := await self._refusal(key, False)):
-            self._browser.tell(refusal.with_remedy("n on the list of keys can set it all the same"), "warning")
+            how = "n on the list of keys can set it all the same"
+            self._browser.tell(refusal.with_remedy(how) if refusal.can_be_overruled else str(refusal), "warning")
         else:
             self._edit(key)
 
@@ -72,6 +70,8 @@ class Actions:
             is_known = found.layer is not None or settings.revision(key) or settings.declaration(key) is not None
         except kept.KeptError as error:
             return Refusal(str(error))
+        if not is_known and (replaced := await self.session.replaced()):
+            return Refusal(replaced)
         if insists or is_known or not catalog.declarations:
             return None
         similar = await asyncio.to_thread(closest, key, list(catalog.keys))
@@ -130,23 +130,26 @@ class Actions:
     def _ask_to_reset(self, keys: Sequence[str]) -> None:
         settings = self.session.settings
         try:
-            edits = [self._reset(key) for key in keys if settings.revision(key)]
+            found = [settings.explain(key) for key in keys if settings.revision(key)]
+            edits = [self._reset(each) for each in found if not each.locked]
         except kept.KeptError as error:
             self._browser.tell(str(error), "error")
             return
         if not edits:
-            self._browser.tell("nothing is stored here: what you see comes from other layers", "warning")
+            nothing = "nothing is stored here: what you see comes from other layers"
+            self._browser.tell(_lock_of(found[0]) if found else nothing, "warning")
             return
         lines = [f"{one_line(edit.key)}  {edit.old_text}" for edit in edits]
         question = f"Remove {count_text(len(edits), 'stored value')}? The defaults apply again."
-        if not all(edit.can_be_undone for edit in edits):
-            question += f" {FOR_GOOD}."
+        if locked := len(found) - len(edits):
+            question += f" {count_text(locked, 'locked key')} {'stays' if locked == 1 else 'stay'} as set."
+        if final := finality(edits):
+            question += f" {final}"
         self._browser.push_screen(Ask(question, lines), lambda yes: self._answer(yes, edits))
 
-    def _reset(self, key: str) -> Edit:
-        found = self.session.settings.explain(key)
-        value, revision = stored(self.session.settings, key)
-        return Edit(key, value, None, revision, found.secret, _is_misfit(found))
+    def _reset(self, found: kept.Explanation) -> Edit:
+        value, revision = stored(self.session.settings, found.key)
+        return Edit(found.key, value, None, revision, found.secret, _is_misfit(found))
 
     def _answer(self, yes: bool | None, edits: list[Edit]) -> None:
         if yes:
@@ -173,8 +176,8 @@ class Actions:
         if revision is None:
             self._browser.tell("nothing had to be changed")
             return None
-        undoable = all(edit.can_be_undone for edit in edits)
-        sentences = [f"committed as revision {revision}{'; u undoes it' if undoable else f'. {FOR_GOOD}'}"]
+        final = finality(edits)
+        sentences = [f"committed as revision {revision}{f'. {final}' if final else '; u undoes it'}"]
         for edit in edits:
             found = self.session.settings.explain(edit.key)
             if not edit.is_reset and found.layer is not None and found.layer is not kept.Layer.USER:
@@ -198,17 +201,40 @@ class Actions:
                 "nothing is left to undo of what you committed here; the page of a key undoes older changes"
             )
         elif self._browser.may_write():
-            await self.undo(self.session.commits[-1].revision)
+            await self._undo_newest(self.session.commits[::-1])
+
+    async def _undo_newest(self, commits: Sequence[Commit]) -> None:
+        """Takes back the first of some commits. If that is refused, it asks whether to take back the one before it."""
+        refusal = await self._try_to_undo(commits[0].revision)
+        if refusal is None:
+            return
+        if len(commits) == 1:
+            self._browser.tell(str(refusal), "error")
+            return
+        before = commits[1]
+        question = f"{refusal}. Undo your commit before it, revision {before.revision}?"
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self._browser.run_worker(self._undo_newest(commits[1:]))
+
+        self._browser.push_screen(Ask(question, [one_line(key) for key in before.keys]), answered)
 
     async def undo(self, revision: int) -> None:
         """Takes back a commit, and says what came of it."""
+        if refusal := await self._try_to_undo(revision):
+            self._browser.tell(str(refusal), "error")
+
+    async def _try_to_undo(self, revision: int) -> kept.KeptError | None:
+        """Takes back a commit, and says so. Returns why that was refused."""
         try:
             keys = await self.session.undo(revision)
         except kept.KeptError as error:
-            self._browser.tell(str(error), "error")
-        else:
-            self._browser.tell(f"undid revision {revision}: {', '.join(map(one_line, keys))}")
-        self.edits_changed()
+            return error
+        finally:
+            self.edits_changed()
+        self._browser.tell(f"undid revision {revision}: {names_text(keys)}")
+        return None
 
     async def undo_of_key(self, key: str, revision: int) -> None:
         """Takes back a commit for the sake of one key, after a question if it has changed others, too."""

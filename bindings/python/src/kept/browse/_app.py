@@ -185,7 +185,7 @@ class Browser(App[int]):
         if len(self.screen_stack) > 2:
             self.action_leave()
         else:
-            self.tell("q ends the program")
+            self.tell("press q to end the program")
 
     async def action_quit(self) -> None:
         """Ends the program, with a question if something is pending or was written in an editor."""

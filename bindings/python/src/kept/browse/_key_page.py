@@ -60,6 +60,7 @@ class KeyPage(Actions, Screen[None]):
         Binding("4", "tab('live')", "Live", show=False),
         Binding("w", "app.writing", "Writing"),
         Binding("a", "pending", "Pending", show=False),
+        Binding("ctrl+r", "reopen", "Read again", show=False),
         Binding("question_mark", "app.help", "Help", key_display="?"),
         Binding("escape,q", "app.leave", "Back", key_display="q"),
     ]
@@ -75,7 +76,9 @@ class KeyPage(Actions, Screen[None]):
         self._past = OptionList(id="past", markup=False)
         self._is_revealed = False
         self._changes: list[kept.PastChange] = []
-        self._log: deque[str] = deque(maxlen=MOST)
+        self._log: deque[kept.Change[kept.JSON]] = deque(maxlen=MOST)
+        self._declaration: object = None
+        self._is_secret = False
 
     @property
     def key(self) -> str:
@@ -108,8 +111,7 @@ class KeyPage(Actions, Screen[None]):
         try:
             async with self.session.settings.changes(self._key) as changes:
                 async for change in changes:
-                    self._log.appendleft(_line_of(change))
-                    self._log_text.update("\n".join(self._log))
+                    self._log.appendleft(change)
                     self._show()
         except kept.KeptError as error:
             self._browser.tell(str(error), "error")
@@ -126,6 +128,9 @@ class KeyPage(Actions, Screen[None]):
         except kept.KeptError as error:
             self._value.update(one_line(f"({error})"))
             return
+        if found.secret and not self._is_secret:
+            self._is_revealed = False
+        self._is_secret, self._declaration = found.secret, declaration
         states = [name for name, holds in (("LOCKED", found.locked), ("SECRET", found.secret)) if holds]
         title = title_line(one_line(self._key), states, self._browser.mode_text, self.size.width or 80)
         self._head.update(title)
@@ -135,8 +140,8 @@ class KeyPage(Actions, Screen[None]):
         self._reason_line.update(one_line(self._reason(found)))
         self._ladder.update("\n".join(_ladder(found)))
         self._declared.update("\n".join(_declared(declaration, found.secret)))
-        if not self._log:
-            self._log_text.update("Changes by any process appear here as they happen.")
+        log = "\n".join(_line_of(change, found.secret) for change in self._log)
+        self._log_text.update(log or "Changes by any process appear here as they happen.")
         self._show_history(history)
 
     def _history(self) -> list[kept.PastChange]:
@@ -160,7 +165,9 @@ class KeyPage(Actions, Screen[None]):
 
     def _reason(self, found: kept.Explanation) -> str:
         edit = self.session.pending.get(self._key)
-        return f"{found.reason}{f'; pending: {edit.text}' if edit else ''}"
+        if edit is None:
+            return found.reason
+        return f"{found.reason}; pending: {SECRET if found.secret and not edit.is_reset else edit.text}"
 
     def _show_history(self, changes: list[kept.PastChange]) -> None:
         past = self._past
@@ -183,6 +190,14 @@ class KeyPage(Actions, Screen[None]):
         """Draws everything again."""
         if self.is_mounted:
             self._show()
+
+    def declarations_changed(self) -> None:
+        """Draws everything again if the key was declared otherwise: it may be a secret now."""
+        try:
+            if self.session.settings.declaration(self._key) != self._declaration:
+                self.edits_changed()
+        except kept.KeptError:
+            pass  # the list below says so
 
     def mode_changed(self) -> None:
         """Draws whether writing is allowed."""
@@ -260,8 +275,8 @@ def _past_line(change: kept.PastChange) -> str:
     return f"{change.revision:>6}  {moment(change.time)}  {fitted(one_line(change.tag or ''), 16)}  {values}"
 
 
-def _line_of(change: kept.Change[kept.JSON]) -> str:
-    if change.secret:
+def _line_of(change: kept.Change[kept.JSON], is_secret: bool) -> str:
+    if change.secret or is_secret:
         values = SECRET
     else:
         values = " -> ".join("(absent)" if value is None else value_text(value) for value in (change.old, change.new))

@@ -152,7 +152,7 @@ class KeysScreen(Actions, Screen[None]):
                     await self.session.catalog.apply(notice)
                     self._changed()
         except kept.KeptError as error:
-            self._show_trouble(str(error))
+            self._show_trouble(await self.session.replaced() or str(error))
 
     @work(group="follow")
     @until_left
@@ -174,10 +174,14 @@ class KeysScreen(Actions, Screen[None]):
                     is_new = await catalog.reload_past(revision)
                     if await catalog.reload_declarations() or is_new:
                         self._changed()
+                    self.session.pending.cover(self.session.settings)
+                    for screen in self.app.screen_stack:
+                        if hasattr(screen, "declarations_changed"):
+                            screen.declarations_changed()
                 # Where much is declared, this takes its time, and is done less often.
                 revision, pause = found, max(1.0, 20 * (time.monotonic() - begin))
             except kept.KeptError as error:
-                self._show_trouble(str(error))
+                self._show_trouble(await self.session.replaced() or str(error))
 
     def _show_trouble(self, *sentences: str | None) -> None:
         lines = [one_line(sentence) for sentence in sentences if sentence]
@@ -333,8 +337,16 @@ class KeysScreen(Actions, Screen[None]):
         if query != self._query:
             self._query = query
             self._select()
+            self._go_to_named()
+
+    def _go_to_named(self) -> None:
+        """Puts the cursor on the key whose whole name is searched for."""
+        name = self._search.value.strip()
+        if not self._query.filters and name and self.session.catalog.row(name) is not None:
+            self._rows.put_cursor(name)
 
     def on_input_submitted(self) -> None:
+        self._go_to_named()
         self._rows.focus()
 
     def action_search(self) -> None:

@@ -32,9 +32,13 @@ class Edit:
     """Whether the stored value does not fit the declaration. Then it cannot come back."""
 
     @property
-    def can_be_undone(self) -> bool:
-        """Whether the history has what is replaced, and the store would take it again."""
-        return not self.is_secret and not self.is_misfit and len(self.old_text) < 60_000
+    def why_final(self) -> str | None:
+        """Why the commit cannot be undone; None if the history has what is replaced, and the store would take it."""
+        if self.is_secret:
+            return "the history does not keep the values of secrets"
+        if self.is_misfit:
+            return "the store does not take the old value again, which does not fit the declaration"
+        return "the history does not keep so long a value" if len(self.old_text) >= 60_000 else None
 
     @property
     def is_reset(self) -> bool:
@@ -71,7 +75,7 @@ class Pending:
     def add(self, edit: Edit) -> None:
         """Adds an edit. A later one of the same key replaces the first, and has its old value."""
         if (before := self._edits.get(edit.key)) and before.revision == edit.revision:
-            edit = Edit(edit.key, before.old, edit.new, edit.revision, edit.is_secret)
+            edit = replace(edit, old=before.old)
         self._edits[edit.key] = edit
 
     def drop(self, key: str) -> None:
@@ -106,6 +110,18 @@ class Pending:
             if edit := self._edits.get(key):
                 value, revision = stored(settings, key)
                 self._edits[key] = replace(edit, old=value, revision=revision)
+
+    def cover(self, settings: kept.Store) -> None:
+        """Covers the values of keys that were declared secret since they were edited."""
+        for key, edit in self._edits.items():
+            if not edit.is_secret and settings.explain(key).secret:
+                self._edits[key] = replace(edit, is_secret=True)
+
+
+def finality(edits: Iterable[Edit]) -> str | None:
+    """That a commit of edits cannot be undone, and why; None if it can be."""
+    reasons = dict.fromkeys(reason for edit in edits if (reason := edit.why_final))
+    return f"It cannot be undone: {' and '.join(reasons)}." if reasons else None
 
 
 def stored(settings: kept.Store, key: str) -> tuple[kept.JSON, int]:

@@ -33,6 +33,7 @@ class PendingScreen(Actions, Screen[None]):
         Binding("delete,d", "drop", "Discard one", key_display="d"),
         Binding("D", "drop_all", "Discard all"),
         Binding("w", "app.writing", "Writing", show=False),
+        Binding("ctrl+r", "reopen", "Read again", show=False),
         Binding("question_mark", "app.help", "Help", key_display="?"),
         Binding("escape,q", "app.leave", "Back", key_display="q"),
     ]
@@ -67,10 +68,13 @@ class PendingScreen(Actions, Screen[None]):
         # Textual takes a screen below a dialog for a current one.
         if self.app.screen is not self or not self.query("#edits"):
             return  # it is not the topmost one, or is left while a commit ends
-        edits = self.session.pending.edits
-        if not edits:
+        if not self.session.pending:
             self.dismiss()
             return
+        self._draw()
+
+    def _draw(self) -> None:
+        edits = self.session.pending.edits
         options = self._options
         place = options.highlighted or 0
         options.clear_options()
@@ -84,6 +88,11 @@ class PendingScreen(Actions, Screen[None]):
     def mode_changed(self) -> None:
         """Draws whether writing is allowed."""
         self.edits_changed()
+
+    def declarations_changed(self) -> None:
+        """Covers what has become a secret, also below a dialog."""
+        if self.query("#edits") and self.session.pending:
+            self._draw()
 
     def on_screen_resume(self) -> None:
         self.edits_changed()

@@ -118,13 +118,19 @@ class Session:
 
     async def trouble(self) -> str | None:
         """What keeps the store from being read as it was opened: it was removed, replaced, or cannot be reached."""
-        if self._folder is not None and (now := await asyncio.to_thread(_identity, self._folder)) != self._identity:
-            what = "was removed" if now is None else "was replaced by another folder"
-            return f"{self._folder} {what}; what you see is what it held. Ctrl+R opens it again"
+        if (replaced := await self.replaced()) is not None:
+            return replaced
         try:
             return await asyncio.to_thread(_broken_file, self.settings)
         except kept.KeptError as error:
             return str(error)
+
+    async def replaced(self) -> str | None:
+        """That the folder was removed or replaced since it was opened."""
+        if self._folder is None or (now := await asyncio.to_thread(_identity, self._folder)) == self._identity:
+            return None
+        what = "was removed" if now is None else "was replaced by another folder"
+        return f"{self._folder} {what}; what you see is what it held. Ctrl+R opens it again"
 
     def close(self) -> None:
         """Closes the store. It may sync a file: not on the thread of the event loop."""

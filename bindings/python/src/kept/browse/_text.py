@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len, set_cell_size
 
 import kept
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 SECRET = "(secret)"
 """What stands for the value of a secret."""
@@ -103,6 +106,12 @@ def ago(time: datetime, now: datetime | None = None) -> str:
 def moment(time: datetime) -> str:
     """A time for people, in their time zone."""
     return f"{time.astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def names_text(names: Sequence[str]) -> str:
+    """The first of many names, and how many more there are."""
+    more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
+    return ", ".join(map(one_line, names[:3])) + more
 
 
 def count_text(count: int, noun: str) -> str:
