@@ -185,7 +185,7 @@ def test_a_character_that_cannot_be_shown_is_refused_by_name(filled: Path, chara
             for text in (f"a{character}b", f"a\nb{character}c\n"):
                 await paste(pilot, text)
                 await wait_for(
-                    pilot, lambda: f"has the character \\u{ord(character):04x}" in text_of(pilot, "#problem"), "it"
+                    pilot, lambda: f"has the character \\u{{{ord(character):X}}}" in text_of(pilot, "#problem"), "it"
                 )
             assert (editor.text if isinstance(editor, TextArea) else editor.value) == before
             await pilot.press("escape")
@@ -272,9 +272,9 @@ def test_pasted_escape_sequences_are_refused_whole(filled: Path, key: str) -> No
         terminal.wait("Add to pending")
         for text in ESCAPES[:-2]:
             terminal.type(bracketed(text))
-            terminal.wait("has the character \\u001b")
+            terminal.wait("has the character \\u{1B}")
         terminal.type(bracketed("a\x00b"))
-        terminal.wait("has the character \\u0000")
+        terminal.wait("has the character \\u{0}")
         terminal.type(b"\x1b[200~a\xff\x1b[201~")
         terminal.wait("has the character \\udcff")
         terminal.type(bracketed("77"))
