@@ -231,7 +231,7 @@ BAD = [
     ("ui.columns", '["a", "b", "c", "d"]', "at most 3"),
     ("ui.columns", '{"a": 1}', "array"),
     ("ui.window", '{"width": "wide"}', "integer"),
-    ("ui.window", "null", "no value"),
+    ("ui.window", "null", "null cannot be stored"),
 ]
 """Keys, what is written in their editors, and a word of the sentence that refuses it."""
 
