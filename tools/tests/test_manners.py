@@ -47,12 +47,12 @@ def test_the_store_may_come_from_the_environment_or_an_option(kept: Kept) -> Non
 REFUSED = '{"set": "a", "value": 1}\n{"expect": "b", "revision": 7}\n'
 
 
-READING = (
+LOOKING = (
     "get S a|list S|log S|info S|doctor S|export S|explain S a|describe S|diff S S|watch S|reset S a|edit S|undo S"
 )
 
 
-@pytest.mark.parametrize("words", READING.split("|"))
+@pytest.mark.parametrize("words", LOOKING.split("|"))
 def test_a_folder_without_a_store_does_not_become_one(words: str, kept: Kept, tmp_path: Path) -> None:
     folder = tmp_path / "documents"
     folder.mkdir()

@@ -51,7 +51,7 @@ def test_no_character_of_any_script_acts_on_a_terminal() -> None:
 
 def test_a_message_of_an_error_is_safe() -> None:
     with kept.open("memory:") as settings, pytest.raises(kept.InvalidError) as caught:
-        settings["a\n\x1b\u202e"] = None  # type: ignore[assignment]
+        settings["a\n\x1b\u202e"] = None
     assert "\n" not in str(caught.value) and "\x1b" not in str(caught.value)
 
 
