@@ -245,6 +245,43 @@ def test_a_value_that_cannot_be_read_does_not_split_another_one(declared: Kept, 
         assert [refusal["key"] for refusal in report["refused"]] == ["token"]
 
 
+REPEATS = {
+    "objects": '{"a": {"b": 1},\n "a": {"c": 2}}',
+    "object and value": '{"a": {"b": 1},\n "a": 2}',
+    "values": '{"a": 1,\n "a": 2}',
+    "inside": '{"x": {"a": 1,\n "a": 2}}',
+    "escaped": '{"a": {"b": 1},\n "\\u0061": {"c": 2}}',
+    "array": '{"x": {"y": 1}, "z": [{"a": 1,\n "a": 2}]}',
+    "whole": '{"x": {"y": 1}, "window": {"a": 1,\n "a": 2}}',
+    "beside whole": '{"window": {"a": 1}, "x": {"a": 1,\n "a": 2}}',
+}
+
+
+@pytest.mark.parametrize("name", REPEATS)
+@pytest.mark.parametrize("format", ["json", "nested-json"])
+def test_a_name_twice_in_an_object_is_refused_with_its_place(
+    name: str, format: str, declared: Kept, tmp_path: Path
+) -> None:
+    (tmp_path / "a.json").write_text(REPEATS[name])
+    done = declared("import", "player", "a.json", "--format", format)
+    assert (done.status, done.out) == (3, "") and "an object has this key twice" in done.err
+    assert "line 2" in done.err, done.err
+
+
+def test_the_last_one_of_names_that_become_one_key_is_imported(imported: Import, declared: Kept) -> None:
+    for text, value in (
+        ('{"a": {"b": 1}, "a.b": 2}', 2), ('{"a.b": 2, "a": {"b": 1}}', 1),
+        # The last one that can be imported.
+        ('{"a": {"b": 1}, "a.b": null}', 1), ('{"a": {"b": 1}, "a.b": 18446744073709551616}', 1),
+    ):  # fmt: skip
+        settings, notes = imported("a.json", text)
+        assert settings == {"a.b": value} and set(notes) == {"a", "a.b"}
+    done = declared("import", "player", "-", "--json", input='{"window": {"w": 1}, "x": {"y": 1}, "x.y": 2}')
+    report = json.loads(done.out)
+    assert {change["key"]: change["new"] for change in report["changed"]} == {"window": {"w": 1}, "x.y": 2}
+    assert [note["place"] for note in report["notCarried"]] == ["x", "x.y"]
+
+
 def test_wrong_nested_json_is_shown_where_it_is_wrong(refused: Callable[..., str]) -> None:
     for text in ('{"a": {"b": 1},\n "c": {"d": 1 x}}', '{"a": {"b": 1},\n "c": x}', '{"a": {"b": 1},\n "c": 1} x'):
         sentence = refused("a.json", text)

@@ -11,8 +11,8 @@ struct ImportSource {
 
   private enum Content {
     case text([UInt8], ImportFormat)
-    /// Nested JSON, and the same as flat JSON.
-    case flattened([UInt8], of: [UInt8])
+    /// Nested JSON in which objects that stay whole are marked, and the same as it was.
+    case marked([UInt8], of: [UInt8])
     case settings([FoundSettings.Setting])
   }
 
@@ -26,8 +26,8 @@ struct ImportSource {
       let json = JSONComments.removed(from: text ?? PlainText(checked: bytes))
       if reading.format != .nestedJSON {
         content = .text(json.bytes, reading.format == .kept ? .kept : .json)
-      } else if let flat = try FlatJSON(json, whole: reading.whole) {
-        (content, notes) = (.flattened(flat.json, of: json.bytes), flat.notes.map(NotCarried.init))
+      } else if let nested = try NestedJSON(json, whole: reading.whole) {
+        (content, notes) = (.marked(nested.json, of: json.bytes), nested.notes.map(NotCarried.init))
       } else {
         // The library says what is wrong with it.
         content = .text(json.bytes, .nestedJSON)
@@ -75,14 +75,14 @@ struct ImportSource {
     case .text(let text, let format):
       options.format = format
       report = try settings.import(text, options)
-    case .flattened(let flat, let nested):
-      do throws(StoreError) {
-        options.format = .json
-        report = try settings.import(flat, options)
-      } catch  where error.offset != nil && error.key == nil {
+    case .marked(let marked, let original):
+      options.format = .nestedJSON
+      do throws(StoreError) { report = try settings.import(marked, options) } catch
+        where error.offset != nil && error.key == nil
+      {
         // The offset is in a text that nobody has written.
-        (options.format, options.isDryRun) = (.nestedJSON, true)
-        _ = try settings.import(nested, options)
+        options.isDryRun = true
+        _ = try settings.import(original, options)
         throw StoreError(error.code, error.message)
       }
     case .settings(let found):
