@@ -85,6 +85,11 @@ FORMATS: dict[str, tuple[str | bytes, str]] = {
     "arrays": ("[[a]]\nb = 1\n", "toml"),
     "a.yaml": ("A=1: 2\n", "yaml"),
     "a.yml": ('{"a": {"b": 1}}', "yaml"),
+    "json.toml": ('{"a": 1}', "json"),
+    "list.toml": (plist("<key>a</key><true/>"), "plist"),
+    "list.yaml": (plist("<key>a</key><true/>"), "plist"),
+    "list.yml": ("<plist><dict/></plist>", "plist"),
+    "name.yaml": ("<a>: 1\n", "yaml"),
     "merge.yaml": ("<<: {a: 1}\n", "yaml"),
     "document": ("---\na: 1\n", "yaml"),
     "mapping": ("# c\na: 1\nb:\n  c: 2\n", "yaml"),
@@ -184,6 +189,15 @@ def test_every_text_is_decoded_alike(name: str, ends: str, encoding: str, import
     text = text.replace("\n", ends)
     data = ("\ufeff" + text).encode("utf-16-be") if encoding == "be+bom" else text.encode(encoding)
     assert imported(name, data)[0] == expected
+
+
+@pytest.mark.parametrize("text", ["é=1\nb = 2\n", "ключ = значение\n", "键=值\nb=2\n", "\U0001d11e=1\nb=2\n"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-8-sig", "utf-16"])
+def test_a_text_of_other_letters_needs_no_byte_order_mark(text: str, encoding: str, imported: Import) -> None:
+    expected = dict(line.replace(" ", "").split("=") for line in text.splitlines())
+    for marks in ("", "\ufeff", "\ufeff\ufeff"):
+        assert imported("a.env", (marks + text).encode(encoding))[0] == expected
+    assert imported("a.ini", text.encode(encoding))[0] == expected
 
 
 @pytest.mark.parametrize("name", [*TEXTS, "export.json", "unknown"])

@@ -11,9 +11,9 @@ extension Format {
     let start = text.bytes.drop(while: \.isSpace)
     let named = named(path)
     switch start.first.map(Unicode.Scalar.init) {
-    // YAML may begin with a merge key.
-    case "<" where named != .yaml: return .propertyList
-    case "{" where named != .yaml && named != .toml:
+    // YAML may begin with a merge key, or with a name that begins with this sign.
+    case "<" where named != .yaml || Self.isXML(start): return .propertyList
+    case "{" where named != .yaml:
       if let format = json(text) { return format }
       if named == .propertyList || isOldStyle(start) {
         throw StoreError(
@@ -57,6 +57,11 @@ extension Format {
     guard let shape = JSONShape(text) else { return nil }
     if ["kept", "values"].allSatisfy({ shape.names.contains(ExactString($0)) }) { return .kept }
     return shape.isNested ? .nestedJSON : .json
+  }
+
+  /// Whether a text that begins with < is XML, and not YAML.
+  private static func isXML(_ text: ArraySlice<UInt8>) -> Bool {
+    ["<?xml", "<!--", "<!DOCTYPE", "<plist"].contains { text.starts(with: $0.utf8) }
   }
 
   /// Whether what follows a brace is a name with an equals sign, or with a semicolon.

@@ -25,7 +25,11 @@ public struct PlainText: Sendable {
     if let zero = text.firstIndex(of: 0) {
       throw StoreError(.invalid, offset: zero, "the text has a NUL character, so it is binary or damaged")
     }
-    self.bytes = Self.withLineFeeds(text)
+    // A file that was converted twice has two marks.
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    var start = 0
+    while text[start...].starts(with: mark) { start += mark.count }
+    self.bytes = Self.withLineFeeds(start == 0 ? text : Array(text[start...]))
   }
 
   /// Text that has been decoded already.
@@ -49,8 +53,23 @@ public struct PlainText: Sendable {
       case (0xFE, 0xFF, _, _): (mark, unit, isBigEndian) = (2, 2, true)
       case (1..., 0, 1..., 0) where bytes.count >= 4 && bytes.count.isMultiple(of: 2): unit = 2
       case (0, 1..., 0, 1...) where bytes.count >= 4 && bytes.count.isMultiple(of: 2): (unit, isBigEndian) = (2, true)
-      default: break
+      default:
+        guard let isBigEndian = Self.order(of: bytes) else { break }
+        (unit, self.isBigEndian) = (2, isBigEndian)
       }
+    }
+
+    /// Whether bytes without a mark are UTF-16 with the high bytes first; nil if they are not UTF-16.
+    ///
+    /// The white space and the signs between settings are ASCII, whose high bytes are zeros.
+    private static func order(of bytes: [UInt8]) -> Bool? {
+      guard bytes.count.isMultiple(of: 2), bytes.contains(0) else { return nil }
+      var zeros = (even: 0, odd: 0)
+      for index in bytes.indices where bytes[index] == 0 {
+        if index.isMultiple(of: 2) { zeros.even += 1 } else { zeros.odd += 1 }
+      }
+      let (most, least) = (max(zeros.even, zeros.odd), min(zeros.even, zeros.odd))
+      return most >= 2 && most >= bytes.count / 16 && most >= 4 * least ? zeros.even > zeros.odd : nil
     }
   }
 
