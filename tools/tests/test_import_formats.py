@@ -472,7 +472,7 @@ def test_the_values_of_toml(imported: Import) -> None:
 
 def test_a_number_or_date_that_toml_cannot_hold_is_reported(imported: Import, refused: Callable[..., str]) -> None:
     text = """
-        a = 9223372036854775808
+        a = 18446744073709551616
         b = [1, 0xFFFFFFFFFFFFFFFFF]
         c = {d = 2021-02-30T00:00:00Z, e = 1}
         f = 9999-12-31T23:59:59-01:00
@@ -481,13 +481,25 @@ def test_a_number_or_date_that_toml_cannot_hold_is_reported(imported: Import, re
           # 2
           99999999999999999999,
         ]
+        i = 1e400
+        j = [9223372036854775808, 0xFFFF_FFFF_FFFF_FFFF]
+        k = "\\ue000"
         z = 'end'
     """
     settings, notes = imported("a.toml", text)
-    assert settings == {"c.e": 1, "z": "end"} and set(notes) == {"a", "b", "c", "c.d", "f", "g", "h"}
+    assert settings == {
+        "c.e": 1, "j": [{"$numberULong": "9223372036854775808"}, BIG], "k": "\ue000", "z": "end",
+    }  # fmt: skip
+    assert set(notes) == {"a", "b", "c", "c.d", "f", "g", "h", "i"}
+    assert all("does not fit into 64 bits" in notes[name] for name in "abh")
+    assert all("date" in notes[name] for name in ("c.d", "f", "g")) and "a double" in notes["i"]
     for wrong in ("a = 1\na = 2", "a = ", "[a\nb=1", "a = 1 b = 2", "a.b = 1\na = 2", "a = 01", "= 1"):
         assert "is not TOML" in refused("a.toml", wrong)
     assert "hunter" not in refused("a.toml", 'token = "hunter2').splitlines()[0]
+    for text in ("a = 1\na = 2", "a = ", "= 1", "a.b = 1\na = 2", "a = [1 2]", 'a = "\\x"', "[a]\n[a]"):
+        sentence = refused("a.toml", text).splitlines()[0]
+        assert not sentence.endswith((",", " ", ":")) and not any(word in sentence for word in ("saw", "Error while"))
+    assert "is not TOML: array: expected comma or closing ']'" in refused("a.toml", "a = [1 2]")
 
 
 def test_the_values_of_yaml(imported: Import) -> None:

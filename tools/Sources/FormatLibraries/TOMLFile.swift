@@ -11,23 +11,23 @@ import TOMLKit
 enum TOMLFile {
   static func read(_ text: PlainText, whole: Set<ExactString>) throws -> FoundSettings {
     var found = FoundSettings(size: text.bytes.count)
-    let mark = try TOMLMark(notIn: text)
-    let root = TOMLNode(node: try table(of: mark.hidingNulls(in: text), mark, text).tomlValue, mark: mark)
+    var mark = try TOMLMark(notIn: text)
+    let root = TOMLNode(node: try table(of: text, &mark).tomlValue, mark: mark)
     var losses = Losses()
     try found.add(root.members(&losses) ?? [], splitting: whole)
     return found
   }
 
   /// The parsed text, with a mark in the place of each number and date that cannot be read.
-  private static func table(of text: String, _ mark: TOMLMark, _ original: PlainText) throws -> TOMLTable {
-    var bytes = Array(text.utf8)
+  private static func table(of text: PlainText, _ mark: inout TOMLMark) throws -> TOMLTable {
+    var bytes = mark.hidingNulls(in: text)
     // Each needs another reading of the text.
     for _ in 0..<64 {
       do { return try TOMLTable(string: String(decoding: bytes, as: UTF8.self)) } catch let error as TOMLParseError {
         let place = error.source.begin
         let offset = PlainText(checked: bytes).offset(line: place.line, column: place.column)
-        guard isOfOneValue(error), let word = word(at: offset, in: bytes) else { throw unreadable(error, original) }
-        bytes.replaceSubrange(word, with: "\"\(mark.value)\"".utf8)
+        guard isOfOneValue(error), let word = word(at: offset, in: bytes) else { throw unreadable(error, text) }
+        bytes.replaceSubrange(word, with: "\"\(mark.standIn(for: bytes[word].text))\"".utf8)
       }
     }
     throw StoreError(.invalid, "the TOML has many numbers or dates that cannot be read; correct them first")
@@ -60,13 +60,26 @@ enum TOMLFile {
     return hasDigits && "=[,\n".utf8.contains(before) ? start..<end : nil
   }
 
-  /// The parser's sentence up to where it quotes the text, which may be a secret.
+  /// The parser's sentence up to where it quotes more of the text than a sign, which may be a secret.
   private static func unreadable(_ error: TOMLParseError, _ text: PlainText) -> StoreError {
-    let sentence = error.description.utf8.prefix { $0 != UInt8(ascii: "'") && $0 != UInt8(ascii: "\"") && $0 != 0x0A }
+    var rest = Array(error.description.utf8)[...]
+    let (start, seen) = (Array("Error while parsing ".utf8), Array(", saw ".utf8))
+    if rest.starts(with: start) { rest = rest.dropFirst(start.count) }
+    var sentence: ArraySlice<UInt8> = []
+    while let byte = rest.first, byte != 0x0A, byte != UInt8(ascii: "\""), !rest.starts(with: seen) {
+      var count = 1
+      if byte == UInt8(ascii: "'") {
+        // Signs and escapes are no secrets.
+        guard let end = rest.dropFirst().prefix(3).lastIndex(of: byte) else { break }
+        count = rest.distance(from: rest.startIndex, to: end) + 1
+      }
+      sentence += rest.prefix(count)
+      rest = rest.dropFirst(count)
+    }
     let place = error.source.begin
     return StoreError(
       .invalid, offset: text.offset(line: place.line, column: place.column),
-      "line \(place.line) is not TOML: \(String(Substring(sentence)))")
+      "line \(place.line) is not TOML: \(sentence.trimmed.text)")
   }
 }
 
@@ -88,43 +101,74 @@ extension PlainText {
 
 /// Characters that a text does not have, as such or by their numbers.
 private struct TOMLMark {
-  /// What a value that cannot be read is exchanged for.
-  let value: Unicode.Scalar
-  /// What NUL is exchanged for.
-  private let null: Unicode.Scalar
-  private let short, long: String
-  private static let (shortNull, longNull) = (#"\u0000"#, #"\U00000000"#)
+  /// What a value that cannot be read is exchanged for begins with this; its number among them follows.
+  private let value: Unicode.Scalar
+  /// What NUL is exchanged for, and the escapes of that.
+  private let null, short, long: [UInt8]
+  private static let (shortNull, longNull) = (Array(#"\u0000"#.utf8), Array(#"\U00000000"#.utf8))
+  private var words: [String] = []
 
   init(notIn text: PlainText) throws(StoreError) {
-    let string = text.string
-    let present = Set(string.unicodeScalars)
     // The private characters of Unicode, of which no text of settings has all.
-    var free: [(character: Unicode.Scalar, digits: String)] = []
-    for value in 0xE000...0xF8FF as ClosedRange<UInt32> where free.count < 2 {
-      let digits = String(value, radix: 16, uppercase: true)
-      guard let character = Unicode.Scalar(value), !present.contains(character), !string.contains(digits) else {
-        continue
+    var free = Set(0xE000...0xF8FF as ClosedRange<UInt32>)
+    let bytes = text.bytes
+    for index in bytes.indices {
+      switch bytes[index] {
+      case 0xEE...0xEF:
+        let scalar = bytes[index...].prefix(3).reduce(0 as UInt32) { $0 << 6 | UInt32($1 & 0x3F) }
+        free.remove(scalar & 0xFFFF)
+      case UInt8(ascii: "\\"):
+        let digits = bytes[(index + 1)...].dropFirst()
+        for count in [4, 8] {
+          if let number = UInt32(digits.prefix(count).text, radix: 16) { free.remove(number) }
+        }
+      default: break
       }
-      free.append((character, digits))
     }
-    guard free.count == 2 else {
+    let chosen = free.sorted().prefix(2).compactMap(Unicode.Scalar.init)
+    guard chosen.count == 2 else {
       throw StoreError(.invalid, "the text has all private characters of Unicode, of which two are needed to read it")
     }
-    (value, null) = (free[0].character, free[1].character)
-    (short, long) = (#"\u\#(free[1].digits)"#, #"\U0000\#(free[1].digits)"#)
+    let digits = String(chosen[1].value, radix: 16, uppercase: true)
+    (value, null) = (chosen[0], Array(String(chosen[1]).utf8))
+    (short, long) = (Array(#"\u\#(digits)"#.utf8), Array(#"\U0000\#(digits)"#.utf8))
   }
 
-  func hidingNulls(in text: PlainText) -> String {
-    text.string.replacing(Self.shortNull, with: short).replacing(Self.longNull, with: long)
+  func hidingNulls(in text: PlainText) -> [UInt8] {
+    Self.replacing([(Self.shortNull, short), (Self.longNull, long)], in: text.bytes)
   }
-
-  /// Whether a string stands for a value that cannot be read.
-  func isAlone(_ text: String) -> Bool { ExactString(text) == ExactString(String(value)) }
 
   func restoringNulls(in text: String) -> String {
-    guard text.utf8.contains(where: { $0 == UInt8(ascii: "\\") || $0 >= 0x80 }) else { return text }
-    let back = text.replacing(short, with: Self.shortNull).replacing(long, with: Self.longNull)
-    return String(String.UnicodeScalarView(back.unicodeScalars.map { $0 == null ? "\0" : $0 }))
+    guard text.utf8.contains(where: { $0 == UInt8(ascii: "\\") || $0 == null[0] }) else { return text }
+    let back = Self.replacing([(short, Self.shortNull), (long, Self.longNull), (null, [0])], in: Array(text.utf8))
+    return String(decoding: back, as: UTF8.self)
+  }
+
+  private static func replacing(_ pairs: [(found: [UInt8], new: [UInt8])], in bytes: [UInt8]) -> [UInt8] {
+    var (new, position): ([UInt8], Int) = ([], 0)
+    new.reserveCapacity(bytes.count)
+    while position < bytes.count {
+      let byte = bytes[position]
+      let pair =
+        byte < 0x80 && byte != UInt8(ascii: "\\") ? nil : pairs.first { bytes[position...].starts(with: $0.found) }
+      if let pair { new += pair.new } else { new.append(byte) }
+      position += pair?.found.count ?? 1
+    }
+    return new
+  }
+
+  /// The text that a number or a date is exchanged for.
+  mutating func standIn(for word: String) -> String {
+    words.append(word)
+    return "\(value)\(words.count - 1)"
+  }
+
+  /// The number or date that a text has been exchanged for; nil if it has not.
+  func word(of text: String) -> String? {
+    guard text.unicodeScalars.first == value, let index = Int(String(text.unicodeScalars.dropFirst())),
+      words.indices.contains(index)
+    else { return nil }
+    return words[index]
   }
 }
 
@@ -149,7 +193,7 @@ private struct TOMLNode: Foreign {
     case .double: return .double(node.double ?? 0)
     case .string:
       let text = node.string ?? ""
-      if mark.isAlone(text) { throw Obstacle("is not an integer of 64 bits, or not a date of the calendar") }
+      if let word = mark.word(of: text) { return try Self.value(of: word) }
       return .string(mark.restoringNulls(in: text))
     case .date, .time, .dateTime: return try time(&losses)
     case .array:
@@ -164,6 +208,20 @@ private struct TOMLNode: Foreign {
       }
       return losses.dictionary(values)
     }
+  }
+
+  /// A number or a date that TOML does not have; Kept has integers of 64 bits without a sign.
+  private static func value(of word: String) throws(Obstacle) -> Value {
+    let bytes = Array(word.utf8)
+    if bytes.contains(UInt8(ascii: ":")) || bytes.dropFirst(4).first == UInt8(ascii: "-") {
+      throw Obstacle("is not a date or time of the calendar")
+    }
+    let prefix = String(decoding: bytes.prefix(2), as: UTF8.self)
+    let radix = ["0x": 16, "0o": 8, "0b": 2][prefix] ?? 10
+    let digits = bytes.dropFirst(radix == 10 ? 0 : 2).filter { $0 != UInt8(ascii: "_") }
+    if let integer = UInt64(String(decoding: digits, as: UTF8.self), radix: radix) { return .uint(integer) }
+    if radix != 10 || !digits.contains(where: { ".eE".utf8.contains($0) }) { throw Obstacle.tooLarge }
+    throw Obstacle("is not a number that a double holds")
   }
 
   /// A date in UTC; a date or time without a zone is not a moment, and is text.
