@@ -87,7 +87,7 @@ private struct PropertyListValue: Decodable, Foreign {
   func members(_: inout Losses) -> [(name: String, value: PropertyListValue)]? { nil }
 
   func value(_ losses: inout Losses, depth _: Int = 0) throws -> Value {
-    for sentence in self.losses.sentences { losses.add(sentence) }
+    losses.add(self.losses)
     return try result.get()
   }
 

@@ -22,7 +22,7 @@ enum YAMLFile {
         throw StoreError(.invalid, offset: 0, "the YAML must be a mapping, whose members are keys")
       }
       try found.add(members, splitting: whole)
-      for sentence in losses.sentences { try found.note("the whole file", sentence) }
+      try losses.report(to: &found, at: "the whole file")
     } catch let error as YamlError {
       throw unreadable(error, text)
     }
@@ -40,10 +40,12 @@ enum YAMLFile {
     case .reader(let text, _, _, _): (problem, mark) = (text, nil)
     default: (problem, mark) = ("the parser gives up", nil)
     }
+    // The parser names a function of its own.
+    let isTooDeep = problem.utf8.starts(with: "Maximum nesting level".utf8)
     let line = mark.map { "line \($0.line)" } ?? "the text"
     return StoreError(
       .invalid, offset: mark.map { text.offset(line: $0.line, column: $0.column) },
-      "\(line) cannot be read as YAML: \(problem)")
+      "\(line) cannot be read as YAML: \(isTooDeep ? "mappings and lists are nested too deeply" : problem)")
   }
 }
 
@@ -84,7 +86,7 @@ private struct YAMLNode: Foreign {
     for (key, value) in mapping {
       guard case .scalar(let scalar) = key else {
         guard leavingOut else { throw Obstacle("is a mapping with a key that is a mapping or a list") }
-        losses.add("a member whose key is a mapping or a list is left out")
+        losses.leaveOut("a member whose key is a mapping or a list is left out", line: key.mark?.line)
         continue
       }
       try budget.spend(scalar.string.utf8.count)
@@ -92,7 +94,8 @@ private struct YAMLNode: Foreign {
         for part in try Self.merged(value) { merged += try self.members(of: part, &losses, merging: level + 1) }
       } else {
         if scalar.style == .plain, ![.str, .value].contains(Self.tag(of: scalar)) {
-          losses.add("a key that is not a string in YAML is imported as it is written")
+          losses.add(
+            "a key that is not a string in YAML is imported as it is written", line: leavingOut ? key.mark?.line : nil)
         }
         members.append((scalar.string, inner(value)))
       }
@@ -147,9 +150,25 @@ private struct YAMLNode: Foreign {
     // Only these begin anything but a string; the rules are regular expressions, which take long.
     switch Unicode.Scalar(scalar.string.utf8.first ?? UInt8(ascii: "~")) {
     case "0"..."9", "+", "-", ".", "~", "<", "=", "y", "Y", "n", "N", "t", "T", "f", "F", "o", "O":
-      return scalar.string.utf8.count < 256 ? Node.scalar(scalar).tag.kind : .str
+      guard scalar.string.utf8.count < 256 else { return .str }
+      let kind = Node.scalar(scalar).tag.kind
+      return kind == .str && isPointFirst(scalar.string) ? .float : kind
     default: return .str
     }
+  }
+
+  /// Whether a text is a number such as .1e5, which only YAML 1.2 has.
+  private static func isPointFirst(_ text: String) -> Bool {
+    var rest = text.utf8[...]
+    func skipDigits() -> Bool {
+      let digits = rest.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+      rest = rest[digits.endIndex...]
+      return !digits.isEmpty
+    }
+    if let sign = rest.first, "+-".utf8.contains(sign) { rest.removeFirst() }
+    guard rest.popFirst() == UInt8(ascii: "."), skipDigits(), rest.popFirst().map({ $0 | 0x20 }) == UInt8(ascii: "e")
+    else { return false }
+    return skipDigits() && rest.isEmpty
   }
 }
 
@@ -169,7 +188,7 @@ private struct YAMLScalar {
       losses.add("a number to the base 60, such as 12:30, is imported as text")
       return .string(text)
     case .int: return try integer(&losses)
-    case .float: return .double(try double(&losses))
+    case .float: return try real(&losses)
     case .timestamp: return .date(try date(&losses))
     case .binary: return try ForeignText.bytes(text)
     default:
@@ -201,7 +220,9 @@ private struct YAMLScalar {
     if digits.count > 1, digits[0] == UInt8(ascii: "0") {
       switch Unicode.Scalar(digits[1]) {
       case "x": radix = 16
-      case "o": radix = 8
+      case "o":
+        radix = 8
+        losses.add(Self.newNumber)
       case "b": (radix, isOfOldRules) = (2, true)
       default: (radix, isOfOldRules) = (8, true)
       }
@@ -220,7 +241,21 @@ private struct YAMLScalar {
   }
 
   private static let oldNumber =
-    "a number such as 010, 08, 0b1 or 1_000 is read as in YAML 1.1; put it into quotes if it is text"
+    "a number such as 010, 0b1 or 1_000 is read as in YAML 1.1; put it into quotes if it is text"
+  private static let newNumber =
+    "a number such as 1e3, 0o17 or 08 is read as in YAML 1.2, and is text in YAML 1.1; put it into quotes if it is text"
+
+  /// A number with a point or an exponent, or an integer such as 08.
+  private func real(_ losses: inout Losses) throws(Obstacle) -> Value {
+    let digits = text.utf8.dropFirst(text.utf8.first.map { "+-".utf8.contains($0) } == true ? 1 : 0)
+    if !digits.isEmpty, digits.allSatisfy(Self.isDigit) {
+      losses.add(Self.newNumber)
+      if let integer = Int64(text) { return .int(integer) }
+      if let integer = UInt64(text) { return .uint(integer) }
+      throw Obstacle.tooLarge
+    }
+    return .double(try double(&losses))
+  }
 
   private func double(_ losses: inout Losses) throws(Obstacle) -> Double {
     let word = text.replacing("_", with: "").lowercased()
@@ -230,9 +265,11 @@ private struct YAMLScalar {
     case ".nan": return .nan
     default: break
     }
-    let digits = word.utf8.drop { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") }
-    let hasLeadingZero = digits.first == UInt8(ascii: "0") && digits.dropFirst().first.map(Self.isDigit) == true
-    if hasLeadingZero || word.utf8.count < text.utf8.count { losses.add(Self.oldNumber) }
+    if word.utf8.count < text.utf8.count { losses.add(Self.oldNumber) }
+    // In YAML 1.1 a number has a point, and its exponent a sign.
+    let exponent = word.utf8.drop { $0 != UInt8(ascii: "e") }.dropFirst()
+    let hasSign = exponent.first.map { "+-".utf8.contains($0) } ?? true
+    if !hasSign || !word.utf8.contains(UInt8(ascii: ".")) { losses.add(Self.newNumber) }
     return try ForeignText.double(word)
   }
 

@@ -27,12 +27,12 @@ struct EnvironmentFile {
         // Quoted text that does not end is read line by line.
         file = start
         file.rest = start.rest.drop { $0 != 0x0A }
-        try found.note(place, "is skipped: expected NAME=value or a comment, and an end for every quote")
+        try found.leaveOut(place, "is skipped: expected NAME=value or a comment, and an end for every quote")
         continue
       }
       guard let key = try Self.key(of: name, prefix, place, &found) else { continue }
       guard case .text(let text) = value else {
-        try found.note(place, "has a name without =, and no value; write = after it for empty text")
+        try found.leaveOut(place, "has a name without =, and no value; write = after it for empty text")
         continue
       }
       try found.add(key, .text(text), at: place)
@@ -53,7 +53,7 @@ struct EnvironmentFile {
     guard let prefix else { return name }
     guard name.utf8.starts(with: prefix.utf8) else { return nil }
     if let key = EnvironmentName.key(of: name, prefix: prefix) { return key.text }
-    try found.note(place, "has the name \(FoundSettings.shortened(name)), which stands for no key")
+    try found.leaveOut(place, "has the name \(FoundSettings.shortened(name)), which stands for no key")
     return nil
   }
 

@@ -36,22 +36,43 @@ package struct Obstacle: Error {
 
 /// How an imported value differs from the one in the file, each sentence once.
 package struct Losses {
-  package private(set) var sentences: [String] = []
+  private var notes: [(sentence: String, line: Int?, isLoss: Bool)] = []
 
   package static let set = "a set is imported as an array"
   static let repeated = "a dictionary has a key twice; the last one counts"
 
   package init() {}
 
-  package mutating func add(_ sentence: String) {
-    if !sentences.contains(sentence) { sentences.append(sentence) }
+  /// Adds that something is changed.
+  package mutating func add(_ sentence: String, line: Int? = nil) {
+    if !notes.contains(where: { $0.sentence == sentence }) { notes.append((sentence, line, false)) }
+  }
+
+  /// Adds that something is left out, once for each line.
+  package mutating func leaveOut(_ sentence: String, line: Int? = nil) {
+    if let last = notes.last, last.sentence == sentence, last.line == line { return }
+    notes.append((sentence, line, true))
+  }
+
+  package mutating func add(_ other: Losses) {
+    for note in other.notes {
+      if note.isLoss { leaveOut(note.sentence, line: note.line) } else { add(note.sentence, line: note.line) }
+    }
+  }
+
+  /// Reports all, at their lines or else at a place.
+  package func report(to found: inout FoundSettings, at place: String) throws(StoreError) {
+    for note in notes {
+      let place = note.line.map { "line \($0)" } ?? place
+      if note.isLoss { try found.leaveOut(place, note.sentence) } else { try found.note(place, note.sentence) }
+    }
   }
 
   /// A dictionary of members, of which the last one of a name counts.
   package mutating func dictionary(_ members: [(ExactString, Value)]) -> Value {
     var last: [ExactString: Value] = [:]
     for (name, value) in members { last[name] = value }
-    if last.count < members.count { add(Self.repeated) }
+    if last.count < members.count { leaveOut(Self.repeated) }
     return .dictionary(ValueDictionary(last.map { ($0.key, $0.value) }))
   }
 }
@@ -79,9 +100,9 @@ extension FoundSettings {
           try add(name, .value(try value.value(&losses, depth: 0)), at: name)
         }
       } catch let obstacle as Obstacle {
-        try note(name, obstacle.reason)
+        try leaveOut(name, obstacle.reason)
       }
-      for sentence in losses.sentences { try note(name, sentence) }
+      try losses.report(to: &self, at: name)
     }
   }
 }

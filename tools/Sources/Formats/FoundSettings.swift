@@ -29,6 +29,8 @@ public struct FoundSettings: Sendable {
   public struct Note: Sendable, Hashable {
     public let place: String
     public let reason: String
+    /// Whether a value of the file is not imported.
+    public let isLoss: Bool
   }
 
   /// More notes mean that the file has another format; the report would be larger than the file.
@@ -51,13 +53,14 @@ public struct FoundSettings: Sendable {
         "the keys have more than \(mostNameBytes) bytes together; shorten the names of sections, or split the file")
     }
     if case .value(.null) = content {
-      return try note(place, "has no value; a setting without a value does not exist in Kept")
+      return try leaveOut(place, "has no value; a setting without a value does not exist in Kept")
     }
-    do throws(StoreError) { _ = try KeyName(name) } catch { return try note(place, error.message) }
+    do throws(StoreError) { _ = try KeyName(name) } catch { return try leaveOut(place, error.message) }
     let setting = Setting(name: name, content: content, place: place)
     if let index = places[ExactString(name)] {
       let there = place == settings[index].place ? "" : " at \(Self.shortened(place))"
-      try note(settings[index].place, "the key \(Self.shortened(name)) comes again\(there), and the last one counts")
+      try leaveOut(
+        settings[index].place, "the key \(Self.shortened(name)) comes again\(there), and the last one counts")
       settings[index] = setting
     } else {
       places[ExactString(name)] = settings.count
@@ -65,13 +68,24 @@ public struct FoundSettings: Sendable {
     }
   }
 
+  /// Reports that a value is changed or split.
   public mutating func note(_ place: String, _ reason: String) throws(StoreError) {
+    try append(Note(place: place, reason: reason, isLoss: false))
+  }
+
+  /// Reports that a value is not imported.
+  public mutating func leaveOut(_ place: String, _ reason: String) throws(StoreError) {
+    try append(Note(place: place, reason: reason, isLoss: true))
+  }
+
+  private mutating func append(_ note: Note) throws(StoreError) {
     guard notes.count < Self.mostNotes else {
       throw StoreError(
         .invalid, "more than \(Self.mostNotes) parts of the file cannot be imported; choose another format, or split it"
       )
     }
-    notes.append(Note(place: place.isEmpty ? #""""# : Self.shortened(place), reason: reason))
+    let place = note.place.isEmpty ? #""""# : Self.shortened(note.place)
+    notes.append(Note(place: place, reason: note.reason, isLoss: note.isLoss))
   }
 
   /// Throws if a file of lines has none that is a setting.

@@ -43,7 +43,7 @@ struct INIFile {
     guard let end = line.content.firstIndex(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") }),
       case let name = line.content[..<end].trimmed, !name.isEmpty
     else {
-      return try found.note(line.place, "is skipped: expected [section], a comment or name = value")
+      return try found.leaveOut(line.place, "is skipped: expected [section], a comment or name = value")
     }
     self.name = (FoundSettings.join(section, name.text), line.place, line.indent)
     value = [line.content[(end + 1)...].trimmed]
@@ -54,9 +54,14 @@ struct INIFile {
       guard line.content[index] == UInt8(ascii: "]") else { return false }
       return line.content[(index + 1)...].trimmed.first?.isCommentSign != false
     }
-    let name = line.content[(line.content.startIndex + 1)..<(end ?? line.content.startIndex + 1)].trimmed
+    let between = line.content[(line.content.startIndex + 1)..<(end ?? line.content.startIndex + 1)]
+    let name = between.trimmed
     (section, isSkipping) = (name.text, end == nil || name.isEmpty)
-    if isSkipping { try found.note(line.place, "is skipped with the settings below it: a section must be [name]") }
+    if isSkipping {
+      try found.leaveOut(line.place, "is skipped with the settings below it: a section must be [name]")
+    } else if name.count < between.count {
+      try found.note(line.place, "has white space around the name of the section, which is not part of its keys")
+    }
   }
 
   /// Adds the setting whose value has been read.

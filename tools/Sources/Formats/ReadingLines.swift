@@ -1,7 +1,7 @@
 // What `kept` and the program `kept-formats` say to each other.
 //
 // The program gets the format as its argument, and on standard input a line with the keys that stay whole, and the
-// file. It prints lines of four fields between tabs, each as JSON: a value, a text, a note, or an error.
+// file. It prints lines of four fields between tabs, each as JSON: a value, a text, a note, a loss, or an error.
 
 import Kept
 
@@ -34,7 +34,7 @@ extension FoundSettings {
       case .text(let text): lines += Self.line("text", setting.name, .string(text), setting.place)
       }
     }
-    for note in notes { lines += Self.line("note", note.place, .string(note.reason), "") }
+    for note in notes { lines += Self.line(note.isLoss ? "loss" : "note", note.place, .string(note.reason), "") }
     return lines
   }
 
@@ -52,11 +52,19 @@ extension FoundSettings {
     for line in lines.split(separator: 0x0A) {
       let fields = line.split(separator: 0x09).map(\.text)
       guard fields.count == 4 else { continue }
-      let (name, value, place) = (try Self.string(fields[1]), try Value(json: fields[2]), try Self.string(fields[3]))
+      let (name, place) = (try Self.string(fields[1]), try Self.string(fields[3]))
+      let value: Value
+      do throws(StoreError) { value = try Value(json: fields[2]) } catch {
+        guard fields[0] == "value", error.code != .failed else { throw error }
+        // It is too large to be stored.
+        try leaveOut(place, error.message)
+        continue
+      }
       switch (fields[0], value) {
       case ("value", _): try add(name, .value(value), at: place)
       case ("text", .string(let text)): try add(name, .text(text), at: place)
       case ("note", .string(let reason)): try note(name, reason)
+      case ("loss", .string(let reason)): try leaveOut(name, reason)
       case ("error", .int(let code)):
         throw StoreError(StoreError.Code(rawValue: Int32(truncatingIfNeeded: code)), offset: Int(place), name)
       default: break

@@ -4,7 +4,7 @@ import Kept
 
 enum ExitStatus: Int32, Error {
   case done = 0
-  /// There is no such key; for a comparison: there are differences.
+  /// There is no such key; for a comparison: there are differences; for an import: done, but not with all values.
   case absent = 1
   case usage = 2
   /// The store is fine, and does not permit it.

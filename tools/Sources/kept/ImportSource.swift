@@ -8,6 +8,8 @@ struct ImportSource {
   let shown: String?
   private let content: Content
   private var notes: [NotCarried] = []
+  /// The notes about values that are imported, and changed or split.
+  private var changes: Set<NotCarried> = []
 
   private enum Content {
     case text([UInt8], ImportFormat)
@@ -27,7 +29,8 @@ struct ImportSource {
       if reading.format != .nestedJSON {
         content = .text(json.bytes, reading.format == .kept ? .kept : .json)
       } else if let nested = try NestedJSON(json, whole: reading.whole) {
-        (content, notes) = (.marked(nested.json, of: json.bytes), nested.notes.map(NotCarried.init))
+        content = .marked(nested.json, of: json.bytes)
+        add(nested.notes)
       } else {
         // The library says what is wrong with it.
         content = .text(json.bytes, .nestedJSON)
@@ -38,9 +41,20 @@ struct ImportSource {
     default:
       let found =
         try reading.needsLibrary ? IsolatedReading.settings(of: bytes, reading) : reading.settings(of: bytes)
-      (content, notes) = (.settings(found.settings), found.notes.map(NotCarried.init))
+      content = .settings(found.settings)
+      add(found.notes)
     }
   }
+
+  private mutating func add(_ found: [FoundSettings.Note]) {
+    for note in found {
+      notes.append(NotCarried(place: note.place, reason: note.reason))
+      if !note.isLoss { changes.insert(notes[notes.count - 1]) }
+    }
+  }
+
+  /// Whether a part of the report is about a value that is not imported.
+  func isLoss(_ part: NotCarried) -> Bool { !changes.contains(part) }
 
   /// The settings of a dump of dconf, which GLib reads by the types of the installed schemas.
   private static func dump(_ text: [UInt8]) throws(StoreError) -> (json: [UInt8], notes: [NotCarried]) {
@@ -120,8 +134,4 @@ struct ImportSource {
     guard let declared = try? settings.declaration(forKey: key.text) else { return nil }
     return try? ValueText.value(text, as: declared.type, key: key)
   }
-}
-
-extension NotCarried {
-  init(_ note: FoundSettings.Note) { self.init(place: note.place, reason: note.reason) }
 }

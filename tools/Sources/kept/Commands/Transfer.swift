@@ -62,8 +62,8 @@ struct Import: ParsableCommand {
     discussion: """
       FILE is an export, JSON, with comments or without, a property list, TOML, YAML, a .env or .ini file, or the \
       output of `dconf dump`, for which kept-gsettings must be installed; - reads standard input. The format is found \
-      from the contents and the name, and printed. A value that Kept cannot hold is reported, and the others are \
-      imported.
+      from the contents and the name, and printed. A value that cannot be imported is reported, and the others are \
+      imported; the exit status is then 1.
       """)
 
   @OptionGroup var store: StoreOption
@@ -136,9 +136,10 @@ struct Import: ParsableCommand {
       // What was found, first among the members of the report.
       Output.standard.write(json: "{\"format\":\"\(found.rawValue)\",\(Substring(report.json.utf8.dropFirst()))")
     } else {
-      try print(report)
+      try print(report, source)
     }
     if !report.refused.isEmpty { throw ExitStatus.refused }
+    if report.notCarried.contains(where: source.isLoss) { throw ExitStatus.absent }
   }
 
   private static func found(in bytes: [UInt8], _ path: String) throws(StoreError) -> Format {
@@ -162,7 +163,7 @@ struct Import: ParsableCommand {
     }
   }
 
-  private func print(_ report: ImportReport) throws(StoreError) {
+  private func print(_ report: ImportReport, _ source: ImportSource) throws(StoreError) {
     for change in report.changed {
       let key = try KeyName(change.key)
       let difference = Difference(key: key, old: change.old, new: change.new, isSecret: change.isSecret)
@@ -172,7 +173,10 @@ struct Import: ParsableCommand {
     for key in report.removed { changing.report("- \(Shown.key(try KeyName(key)))".styled(.red)) }
     for key in report.declared { changing.report("declared \(Shown.key(try KeyName(key)))") }
     for refusal in report.refused { Failure.print("\(Excerpt.of(refusal.key)): \(refusal.reason)") }
-    for part in report.notCarried { changing.warn("\(part.place): \(part.reason)") }
+    for part in report.notCarried {
+      let line = "\(part.place): \(part.reason)"
+      if source.isLoss(part) { Failure.print(line) } else { changing.warn(line) }
+    }
     changing.report(
       "\(report.changed.count) changed, \(report.removed.count) removed, \(report.declared.count) declared, "
         + "\(report.unchanged) unchanged, \(report.refused.count) refused"
