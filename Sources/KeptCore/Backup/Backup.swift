@@ -38,7 +38,7 @@ extension Store {
   }
 
   private static func database(inFolder path: String) throws(StoreError) -> String {
-    if let parent = OpenFolder(holding: StoreFolder.parent(of: path)) {
+    if let parent = OpenFolder(holding: PathWalk.parent(of: path)) {
       try FileTarget.checkNotInStore(path, parent)
     }
     let folder = try StoreFolder(preparing: path)

@@ -44,10 +44,10 @@ struct BackupFile {
   /// The database of a store with the frames of its journal; nil if commits are missing.
   private static func patched(_ reader: LocalReader, beside file: String) throws(StoreError) -> PatchedReader? {
     let settled = try SettledPlace.read(reader.connection)
-    guard file.ends(with: "/" + StoreFolder.databaseName) else {
+    guard file.ends(with: "/" + StoreFiles.database) else {
       return PatchedReader(reader, JournalPatches(), settled, revision: settled.revision)
     }
-    guard let folder = OpenFolder(holding: StoreFolder.parent(of: file)) else { throw .system("read", file) }
+    guard let folder = OpenFolder(holding: PathWalk.parent(of: file)) else { throw .system("read", file) }
     let owner = FileStatus(of: file)?.owner
     let tail = try JournalTail(folder, after: settled, in: reader) { found, path throws(StoreError) in
       if let other = found.otherKind { throw StoreError(.unsupported, "\(path) is \(other)") }
@@ -89,7 +89,7 @@ struct BackupFile {
       }
       return try SQLiteConnection(path: database, busyTimeoutMilliseconds: 1000, access: SQLITE_OPEN_READONLY)
     }
-    guard let folder = OpenFolder(holding: StoreFolder.parent(of: file)) else { throw .system("read", file) }
+    guard let folder = OpenFolder(holding: PathWalk.parent(of: file)) else { throw .system("read", file) }
     let name = String(file.utf8.split(separator: UInt8(ascii: "/")).last.map { Substring($0) } ?? "")
     let end = MonotonicTime.milliseconds + 1000
     let copy = try DatabaseCopy(
@@ -107,7 +107,7 @@ struct BackupFile {
 
   /// Returns the path of a readable file with symbolic links resolved: its log is beside the file itself.
   private static func file(_ path: String) throws(StoreError) -> String {
-    guard let file = try StoreFolder.withoutLinks(path), let status = FileStatus(of: file),
+    guard let file = try UserLinks.resolve(path), let status = FileStatus(of: file),
       faccessat(AT_FDCWD, file, R_OK, AT_EACCESS) == 0
     else {
       throw .system("read the backup", path)

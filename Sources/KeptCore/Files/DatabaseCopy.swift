@@ -17,9 +17,9 @@ struct DatabaseCopy {
     init(_ name: String, in folder: Int32 = AT_FDCWD) {
       database = FileStamp(of: name, in: folder)
       log = FileStamp(of: name + "-wal", in: folder)
-      let isStore = name.ends(with: StoreFolder.databaseName)
-      let beside = String(Substring(name.utf8.dropLast(StoreFolder.databaseName.utf8.count)))
-      journal = isStore ? FileStamp(of: beside + JournalLock.name, in: folder) : nil
+      let isStore = name.ends(with: StoreFiles.database)
+      let beside = String(Substring(name.utf8.dropLast(StoreFiles.database.utf8.count)))
+      journal = isStore ? FileStamp(of: beside + StoreFiles.journal, in: folder) : nil
     }
 
     /// Whether a later stamp certainly belongs to the same files with the same contents.

@@ -14,8 +14,8 @@ struct FileTarget: ~Copyable {
     guard !path.isEmpty, !path.utf8.contains(0), !path.ends(with: "/") else {
       throw StoreError(.invalid, "\"\(path)\" is not the path of a file: it is empty, holds a NUL or ends in /")
     }
-    let parent = StoreFolder.parent(of: path)
-    guard let resolved = try StoreFolder.withoutLinks(parent), let folder = OpenFolder(holding: resolved) else {
+    let parent = PathWalk.parent(of: path)
+    guard let resolved = try UserLinks.resolve(parent), let folder = OpenFolder(holding: resolved) else {
       throw .system("make a file in", parent)
     }
     try Self.checkNotInStore(path, folder)
@@ -24,7 +24,7 @@ struct FileTarget: ~Copyable {
 
   /// Throws `invalid` for a path whose folder is that of a store.
   static func checkNotInStore(_ path: String, _ folder: borrowing OpenFolder) throws(StoreError) {
-    for name in [StoreFolder.databaseName, DirectoryStorage.lockName] where folder.status(of: name) != nil {
+    for name in [StoreFiles.database, StoreFiles.keyFilesLock] where folder.status(of: name) != nil {
       throw StoreError(.invalid, "\(path) is in the folder of a store; give a path elsewhere")
     }
   }

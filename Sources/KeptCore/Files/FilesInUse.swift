@@ -108,8 +108,8 @@ enum FilesInUse {
   /// The files that belong to a database.
   private static func names(of path: String) -> [String] {
     let beside = DatabaseFiles.suffixes.map { path + $0 }
-    guard path.ends(with: StoreFolder.databaseName) else { return beside }
-    let folder = String(Substring(path.utf8.dropLast(StoreFolder.databaseName.utf8.count)))
+    guard path.ends(with: StoreFiles.database) else { return beside }
+    let folder = String(Substring(path.utf8.dropLast(StoreFiles.database.utf8.count)))
     return beside + ["journal", "pulse", "damaged", "migration", "salvaged.sqlite"].map { folder + $0 }
   }
 }

@@ -165,6 +165,14 @@ struct PathWalk: ~Copyable {
     return folder + "/" + path
   }
 
+  /// The path of the folder that a path is in.
+  static func parent(of path: String) -> String {
+    let parts = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+    let start = path.begins(with: "/") ? "/" : ""
+    let parent = start + parts.dropLast().joined(separator: "/")
+    return parent.isEmpty ? "." : parent
+  }
+
   /// The names of a path, in reverse order.
   static func pieces(of path: String) -> [String] {
     path.utf8.split(separator: UInt8(ascii: "/")).reversed().map { String(Substring($0)) }.filter { $0 != "." }

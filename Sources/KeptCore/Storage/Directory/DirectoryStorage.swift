@@ -35,8 +35,6 @@ public final class DirectoryStorage: GuardedStorage {
     let value: Value
     let path: String
   }
-  /// Its presence tells that a folder is a store of this kind: each write creates it.
-  static let lockName = ".kept-lock"
 
   let path: String
   // The same folder, for system calls.
@@ -56,7 +54,7 @@ public final class DirectoryStorage: GuardedStorage {
     let folder = try StoreFolder(preparing: StoreFolder(path: path).absolute().path)
     try FileSystem(of: folder.path).checkLocal(folder.path)
     self.path = folder.path
-    guard let held = OpenFolder(holding: try StoreFolder.withoutLinks(path) ?? path) else {
+    guard let held = OpenFolder(holding: try UserLinks.resolve(path) ?? path) else {
       throw .system("open the folder", path)
     }
     self.folder = try held.status()
@@ -126,7 +124,7 @@ public final class DirectoryStorage: GuardedStorage {
   package func lock(waiting milliseconds: Int) throws(StoreError) {
     // Inside the monitor, so that a fork knows the descriptor; the waiting is outside.
     try state.updateQuietly { state throws(StoreError) in
-      state.lock = try OpenFolder.own(place.path).openOrMake(Self.lockName, O_RDWR)
+      state.lock = try OpenFolder.own(place.path).openOrMake(StoreFiles.keyFilesLock, O_RDWR)
     }
     let deadline = MonotonicTime.milliseconds + Int64(milliseconds)
     var attempt = 0
@@ -254,7 +252,7 @@ public final class DirectoryStorage: GuardedStorage {
   @discardableResult
   private func removeEmptyFolders(above file: KeyFile) -> String {
     var folder = Self.folder(of: file)
-    while folder != place.path, rmdir(folder) == 0 { folder = StoreFolder.parent(of: folder) }
+    while folder != place.path, rmdir(folder) == 0 { folder = PathWalk.parent(of: folder) }
     return folder
   }
 

@@ -43,15 +43,13 @@ struct StoreFolder {
     path.begins(with: "/") ? self : StoreFolder(path: try PathWalk.absolute(path))
   }
 
-  static let databaseName = "values.sqlite"
-
-  var database: String { path + "/" + Self.databaseName }
+  var database: String { path + "/" + StoreFiles.database }
 
   /// Returns the folder by its path without symbolic links; the folder is created if it does not exist.
   func resolved() throws(StoreError) -> StoreFolder {
     if anchor != nil { return self }
-    if try Self.withoutLinks(path) == nil { try Self.makeDirectories(absolute().path) }
-    guard let resolved = try Self.withoutLinks(path) else { throw .system("look at the folder", path) }
+    if try UserLinks.resolve(path) == nil { try Self.makeDirectories(absolute().path) }
+    guard let resolved = try UserLinks.resolve(path) else { throw .system("look at the folder", path) }
     return StoreFolder(path: resolved, on: fileSystem)
   }
 
@@ -72,9 +70,6 @@ struct StoreFolder {
     throw StoreError(.unavailable, "\(shown) was removed, or another folder has taken its place; open it again")
   }
 
-  /// Resolves the symbolic links of a path; returns nil, with errno, if the path does not exist.
-  static func withoutLinks(_ path: String) throws(StoreError) -> String? { try UserLinks.resolve(path) }
-
   /// Creates the folder and a database in it if they do not exist, and checks that they are the user's own.
   ///
   /// A new database is created completely under a unique name and then linked into place. Processes that open the
@@ -91,12 +86,12 @@ struct StoreFolder {
     try fill(path + "/" + draft)
     try Self.sync(path + "/" + draft)
     // Another process may have been first: its database stays.
-    if try folder.putInPlace(draft, as: Self.databaseName) { try folder.sync() }
+    if try folder.putInPlace(draft, as: StoreFiles.database) { try folder.sync() }
   }
 
   /// Whether there is a database; throws if it has another name, or if another user may be able to change it.
   private func checkDatabase(in folder: borrowing OpenFolder) throws(StoreError) -> Bool {
-    guard let found = folder.status(of: Self.databaseName) else {
+    guard let found = folder.status(of: StoreFiles.database) else {
       guard kept_errno() == ENOENT else { throw .system("look at", database) }
       return false
     }
@@ -112,7 +107,7 @@ struct StoreFolder {
   /// It may do either between two checks.
   private func checkNames(in folder: borrowing OpenFolder) throws(StoreError) {
     for attempt in 0... {
-      guard let now = folder.status(of: Self.databaseName), now.hasOtherNames,
+      guard let now = folder.status(of: StoreFiles.database), now.hasOtherNames,
         folder.status(of: "quarantine") == nil
       else { return }
       if attempt >= 10 { try Trust.check(oneName: now, database) }
@@ -164,7 +159,7 @@ struct StoreFolder {
   private static func makeDirectories(_ path: String) throws(StoreError) {
     try UserLinks.check(path)
     if try makeDirectory(path) { return }
-    let above = parent(of: path)
+    let above = PathWalk.parent(of: path)
     if above != path { try makeDirectories(above) }
     // Retry only once: in /proc, and in a removed working directory, the folder stays missing.
     guard try makeDirectory(path) else { throw .system("make the folder", path, errno: ENOENT) }
@@ -175,7 +170,7 @@ struct StoreFolder {
   /// - Returns: false if its parent is missing.
   private static func makeDirectory(_ path: String) throws(StoreError) -> Bool {
     if kept_make_folder(path) == 0 {
-      try sync(folder: parent(of: path))
+      try sync(folder: PathWalk.parent(of: path))
       return true
     }
     switch kept_errno() {
@@ -189,16 +184,9 @@ struct StoreFolder {
     }
   }
 
-  static func parent(of path: String) -> String {
-    let parts = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
-    let start = path.begins(with: "/") ? "/" : ""
-    let parent = start + parts.dropLast().joined(separator: "/")
-    return parent.isEmpty ? "." : parent
-  }
-
   static func makeFile(_ path: String) throws(StoreError) {
     let file = kept_make_at(AT_FDCWD, path)
-    guard file >= 0 else { throw .system("make a file in", parent(of: path)) }
+    guard file >= 0 else { throw .system("make a file in", PathWalk.parent(of: path)) }
     close(file)
   }
 

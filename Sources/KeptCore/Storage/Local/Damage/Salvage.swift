@@ -127,14 +127,14 @@ struct Salvage {
   private static var names: [String] { ["values.sqlite", "values.sqlite-wal"] }
 
   private func copyJournal(into place: String) throws(StoreError) {
-    guard let descriptor = try OpenFolder.own(folder.path).open(JournalLock.name, O_RDONLY) else { return }
+    guard let descriptor = try OpenFolder.own(folder.path).open(StoreFiles.journal, O_RDONLY) else { return }
     defer { close(descriptor) }
-    try JournalFile.copy(descriptor, folder.path + "/" + JournalLock.name, to: place + "/" + JournalLock.name)
+    try JournalFile.copy(descriptor, folder.path + "/" + StoreFiles.journal, to: place + "/" + StoreFiles.journal)
   }
 
   /// Removes a quarantine that is not needed: the files still have their first names.
   private func leave(_ place: String) {
-    for name in Self.names + [JournalLock.name] { unlink("\(folder.path)/\(place)/\(name)") }
+    for name in Self.names + [StoreFiles.journal] { unlink("\(folder.path)/\(place)/\(name)") }
     rmdir("\(folder.path)/\(place)")
     rmdir("\(folder.path)/quarantine")
   }
@@ -174,10 +174,10 @@ struct Salvage {
     after damaged: DamagedDatabase, _ connection: SQLiteConnection
   ) throws(StoreError) -> (revision: Revision, schemaVersion: UInt32?) {
     let held = try OpenFolder.own(folder.path)
-    guard let descriptor = try held.open(JournalLock.name, O_RDONLY) else { return (0, nil) }
+    guard let descriptor = try held.open(StoreFiles.journal, O_RDONLY) else { return (0, nil) }
     defer { close(descriptor) }
     let known = try damaged.settledPlace()
-    guard let file = try JournalFile.read(descriptor, path: folder.path + "/" + JournalLock.name),
+    guard let file = try JournalFile.read(descriptor, path: folder.path + "/" + StoreFiles.journal),
       file.header.store == known?.0 ?? file.header.store
     else { return (0, nil) }
     try damaged.copyBodies(to: connection)

@@ -27,7 +27,6 @@ import CPlatform
 ///
 /// Not thread-safe: its owner keeps it behind a monitor.
 struct JournalLock {
-  static let name = "journal"
   private static let openByte: Int64 = 1 << 40
 
   let descriptor: Int32
@@ -37,7 +36,8 @@ struct JournalLock {
   /// Opens the file, and creates it empty if it does not exist.
   static func open(in folder: StoreFolder) throws(StoreError) -> JournalLock {
     let held = try OpenFolder.own(folder.path)
-    return JournalLock(descriptor: try held.openOrMake(name, O_RDWR), path: folder.path + "/" + name)
+    return JournalLock(
+      descriptor: try held.openOrMake(StoreFiles.journal, O_RDWR), path: folder.path + "/" + StoreFiles.journal)
   }
 
   func close() { CPlatform.close(descriptor) }

@@ -24,10 +24,10 @@ struct JournalTail {
     var patches = JournalPatches()
     var cursor = JournalCursor(at: settled.place, revision: settled.revision)
     var isDamaged = false
-    if let descriptor = try folder.open(JournalLock.name, O_RDONLY, check) {
+    if let descriptor = try folder.open(StoreFiles.journal, O_RDONLY, check) {
       defer { close(descriptor) }
       isDamaged = settled.hasJournal
-      let path = folder.path + "/" + JournalLock.name
+      let path = folder.path + "/" + StoreFiles.journal
       if let file = try JournalFile.read(descriptor, path: path), file.header.store == store,
         let place = file.header.place(after: settled)
       {

@@ -40,7 +40,7 @@ struct ReadOnlyDatabase: Sendable {
     }
     while true {
       let copy = try DatabaseCopy(
-        StoreFolder.databaseName, in: held, calling: folder.database, check, until: isOver)
+        StoreFiles.database, in: held, calling: folder.database, check, until: isOver)
       let reader = try connect(copy)
       let settled = try SettledPlace.read(reader.connection)
       let tail = try JournalTail(held, after: settled, in: reader, check)
