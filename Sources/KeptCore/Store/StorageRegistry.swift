@@ -48,10 +48,11 @@ enum StorageRegistry {
     let folder = try StoreFolder(path: location.name).resolved()
     return Found(identity: .folder(try folder.identity(), location.scheme)) { timeout throws(StoreError) in
       if folder.isReadOnly { return try ReadOnlyStorage(folder, busyTimeoutMilliseconds: timeout) }
+      let isNew = FileStatus(of: folder.database) == nil
       do throws(StoreError) { return try LocalStorage(folder, busyTimeoutMilliseconds: timeout) } catch {
-        // What is stored can be read while there is no space for the log and its shared memory. A store that is not
+        // What is stored can be read while there is no space for the log and its shared memory. A store that was not
         // there, or is damaged, cannot.
-        guard error.code == .noSpace,
+        guard error.code == .noSpace, !isNew,
           let storage = try? ReadOnlyStorage(folder, full: error, busyTimeoutMilliseconds: timeout)
         else { throw error }
         return storage

@@ -1,7 +1,7 @@
 /* Every point at which the system can fail: each scene of a store's life is repeated, and fails at its first call, its
  * second, its third ..., once or from there on, until none is left. A failure is reported with the right status, this
  * process and others see the old state, and as soon as the system works again, so does the store, without being
- * reopened. */
+ * reopened; only what was opened without room to write is open for reading alone, and says so. */
 #include "check.h"
 #include "failing.h"
 
@@ -206,6 +206,18 @@ static void read_meanwhile(void) {
   expect_reason(status, &error);
 }
 
+/* A store that was opened without room for the files that writing needs can be read, and says what to do. */
+static void close_if_read_only(void) {
+  kept_error error;
+  kept_status status = set_both(store, 1, KEPT_SHARED, &error);
+  if (status == KEPT_OK) return;
+  expect_status(KEPT_NO_SPACE, status, &error, what);
+  if (strstr(error.message, "close it and open it again") == NULL) fail("%s: no advice: %s", what, error.message);
+  if (get_both(store) != 1) fail("%s: what is open for reading only has other values", what);
+  kept_close(store);
+  store = NULL;
+}
+
 static void go_on(kept_status status) {
   kept_error error;
   const struct scene *scene = current.scene;
@@ -245,6 +257,8 @@ static void play(void *unused) {
   bool writes = scene->traits & WRITES;
   store_word(&shared->least, writes && status == KEPT_OK ? 2 : 1);
   store_word(&shared->most, writes && (status == KEPT_OK || scene->traits & MAY_STAND) ? 2 : 1);
+  bool lacks_room = status_of(failure->error) == KEPT_NO_SPACE && failed > 0;
+  if (scene->play == play_open && status == KEPT_OK && lacks_room && !(scene->traits & NEW)) close_if_read_only();
   go_on(status);
 }
 
