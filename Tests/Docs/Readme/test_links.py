@@ -66,7 +66,7 @@ def test_a_decision_has_its_parts_and_is_short(page: Path) -> None:
     text = page.read_text("utf-8")
     parts = re.findall(r"^## (.*)$", text, flags=re.MULTILINE)
     assert [part for part in parts if part != "Did not help"] == ["Question", "Choice", "Measured", "Given up"]
-    assert len(text.splitlines()) <= 100
+    assert len(text.splitlines()) <= 90
     title = text.splitlines()[0].removeprefix("# ")
     number, _, words = title.partition(". ")
     assert page.name.startswith(f"{int(number):02}-")
