@@ -493,6 +493,10 @@ def test_a_number_or_date_that_toml_cannot_hold_is_reported(imported: Import, re
     assert set(notes) == {"a", "b", "c", "c.d", "f", "g", "h", "i"}
     assert all("does not fit into 64 bits" in notes[name] for name in "abh")
     assert all("date" in notes[name] for name in ("c.d", "f", "g")) and "a double" in notes["i"]
+    text = "a = 1e-400\nb = [1e-310, 0e-400, 1E-0300, '1e-400', '''\n1e-400\n''']\n"
+    settings, notes = imported("b.toml", text + "c = -1_0.5e-999 # 1e-400\nd.x = 1e-99\n")
+    assert settings == {"b": [1e-310, 0.0, 1e-300, "1e-400", "1e-400\n"], "d.x": 1e-99} and set(notes) == {"a", "c"}
+    assert imported("c.toml", "1e-400 = 1\na = 1e-300\n") == ({"1e-400": 1, "a": 1e-300}, {})
     for wrong in ("a = 1\na = 2", "a = ", "[a\nb=1", "a = 1 b = 2", "a.b = 1\na = 2", "a = 01", "= 1"):
         assert "is not TOML" in refused("a.toml", wrong)
     assert "hunter" not in refused("a.toml", 'token = "hunter2').splitlines()[0]

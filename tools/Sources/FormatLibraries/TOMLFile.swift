@@ -21,16 +21,40 @@ enum TOMLFile {
   /// The parsed text, with a mark in the place of each number and date that cannot be read.
   private static func table(of text: PlainText, _ mark: inout TOMLMark) throws -> TOMLTable {
     var bytes = mark.hidingNulls(in: text)
+    // The parser reads 1e-400 as 0, but refuses 1e+400.
+    var probe = withLargeExponents(bytes)
     // Each needs another reading of the text.
     for _ in 0..<64 {
-      do { return try TOMLTable(string: String(decoding: bytes, as: UTF8.self)) } catch let error as TOMLParseError {
+      do {
+        let table = try TOMLTable(string: String(decoding: probe, as: UTF8.self))
+        return probe == bytes ? table : try TOMLTable(string: String(decoding: bytes, as: UTF8.self))
+      } catch let error as TOMLParseError {
         let place = error.source.begin
-        let offset = PlainText(checked: bytes).offset(line: place.line, column: place.column)
-        guard isOfOneValue(error), let word = word(at: offset, in: bytes) else { throw unreadable(error, text) }
-        bytes.replaceSubrange(word, with: "\"\(mark.standIn(for: bytes[word].text))\"".utf8)
+        let offset = PlainText(checked: probe).offset(line: place.line, column: place.column)
+        guard isOfOneValue(error), let word = word(at: offset, in: bytes) else {
+          guard probe != bytes else { throw unreadable(error, text) }
+          // An exponent was part of a name.
+          probe = bytes
+          continue
+        }
+        let standIn = Array("\"\(mark.standIn(for: bytes[word].text))\"".utf8)
+        bytes.replaceSubrange(word, with: standIn)
+        probe.replaceSubrange(word, with: standIn)
       }
     }
     throw StoreError(.invalid, "the TOML has many numbers or dates that cannot be read; correct them first")
+  }
+
+  /// A text in which exponents below -99 are above 99.
+  private static func withLargeExponents(_ bytes: [UInt8]) -> [UInt8] {
+    var probe = bytes
+    for index in bytes.indices.dropLast(4) where bytes[index] | 0x20 == UInt8(ascii: "e") {
+      guard bytes[index + 1] == UInt8(ascii: "-"),
+        bytes[(index + 2)...(index + 4)].allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 })
+      else { continue }
+      probe[index + 1] = UInt8(ascii: "+")
+    }
+    return probe
   }
 
   /// Whether an error is about a number or a date that is written as one, and cannot be represented.
@@ -221,7 +245,7 @@ private struct TOMLNode: Foreign {
     let digits = bytes.dropFirst(radix == 10 ? 0 : 2).filter { $0 != UInt8(ascii: "_") }
     if let integer = UInt64(String(decoding: digits, as: UTF8.self), radix: radix) { return .uint(integer) }
     if radix != 10 || !digits.contains(where: { ".eE".utf8.contains($0) }) { throw Obstacle.tooLarge }
-    throw Obstacle("is not a number that a double holds")
+    return .double(try ForeignText.double(String(decoding: digits, as: UTF8.self)))
   }
 
   /// A date in UTC; a date or time without a zone is not a moment, and is text.
