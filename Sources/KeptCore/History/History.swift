@@ -72,8 +72,10 @@ public enum PastValue: Sendable, Equatable {
   case value(Value)
   /// The key was declared secret, or is now: its values are not kept.
   case secret
-  /// The value was too large to be kept, or was forgotten to make room for later ones.
+  /// The value was too large to be kept.
   case notKept
+  /// The key may have had a value or none: what it had was forgotten to make room for later changes, or is damaged.
+  case unknown
 }
 
 extension History {
@@ -119,7 +121,7 @@ extension PastChange {
       var notKept: [Value] = []
       for (name, past) in [("old", old), ("new", new)] {
         if case .value(let value) = past { members.append((ExactString(name), value)) }
-        if past == .notKept { notKept.append(.string(name)) }
+        if past == .notKept || past == .unknown { notKept.append(.string(name)) }
       }
       if !notKept.isEmpty { members.append(("notKept", .array(notKept))) }
     }

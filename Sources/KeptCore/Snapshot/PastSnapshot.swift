@@ -40,6 +40,15 @@ extension History {
         + "because they followed one another within about a second; use \(before) or \(after)")
   }
 
+  /// Why the history does not have the value of a key.
+  private static func lack(of value: PastValue, at revision: Revision) -> String {
+    switch value {
+    case .secret: "had a value at revision \(revision) that is secret, and the history keeps no secrets"
+    case .notKept: "had a value at revision \(revision) that was too large for the history"
+    default: "may have had a value at revision \(revision): the history no longer has the first changes of the key"
+    }
+  }
+
   /// Returns what was stored at a revision.
   fileprivate func entries(at revision: Revision, from stored: StoredEntries) -> StoredEntries {
     var (old, since) = ([KeyName: PastValue](), [KeyName: Revision]())
@@ -57,10 +66,8 @@ extension History {
       case .value(let value):
         let entry = Entry(value: value, revision: set, declaration: declaration)
         past.entries.append(KeyedEntry(key: key, entry: entry))
-      case .secret, .notKept:
-        let reason = StoreError(
-          .unsupported, key: key.text,
-          "had a value at revision \(revision) that the history has not kept: it is secret, too large, or too old")
+      case .secret, .notKept, .unknown:
+        let reason = StoreError(.unsupported, key: key.text, Self.lack(of: value, at: revision))
         past.unreadable.append(UnreadableEntry(key: key, reason: reason, revision: set, declaration: declaration))
       }
     }

@@ -130,8 +130,12 @@ extension Transaction {
     case .notKept:
       throw StoreError(
         .unsupported, key: key.text,
-        "revision \(change.revision) cannot be undone: the old value was too large for the history, or was forgotten; "
-          + "set the key yourself")
+        "revision \(change.revision) cannot be undone: the old value was too large to be kept; set the key yourself")
+    case .unknown:
+      throw StoreError(
+        .unsupported, key: key.text,
+        "revision \(change.revision) cannot be undone: the history no longer has what the key had before; set the key "
+          + "yourself")
     }
   }
 }

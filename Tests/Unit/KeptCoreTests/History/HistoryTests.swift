@@ -238,7 +238,7 @@ import Testing
     let often = try store.history(of: "often").changes
     // The sixth only says that there were others.
     #expect(often.count == 6)
-    #expect(often.last?.old == .notKept)
+    #expect(often.last?.old == .unknown)
     #expect(often.last?.new == .value(.int(22)))
     #expect(try store.history(prefix: "rare").changes.count == 10)
     #expect(try store.history().completeAfter == 0)

@@ -114,7 +114,7 @@ extension PastValue {
     case .absent: "–"
     case .value(let value): Shown.json(value)
     case .secret: "(secret)"
-    case .notKept: "(not kept)"
+    case .notKept, .unknown: "(not kept)"
     }
   }
 

@@ -56,7 +56,8 @@ extension LocalReader {
     switch change.form {
     case .absent: return .absent
     case .secret: return .secret
-    case .tooLarge, .forgotten: return .notKept
+    case .tooLarge: return .notKept
+    case .forgotten: return .unknown
     case .integer, .real, .text, .blob, .large: break
     }
     // As a row again, values are read as everywhere.
@@ -73,10 +74,10 @@ extension LocalReader {
     let old = try row.first { () throws(StoreError) -> PastValue in
       do throws(StoreError) { return .value(try row.value(0)) } catch {
         guard error.code != .failed else { throw error.about(key.text) }
-        return .notKept
+        return .unknown
       }
     }
-    return old ?? .notKept
+    return old ?? .unknown
   }
 
   /// Adds what the changes have made of their keys.
@@ -99,7 +100,7 @@ extension LocalReader {
     if row.declaration?.isSecret == true { return .secret }
     switch row.value {
     case .success(let value): return value.map { .value($0) } ?? .absent
-    case .failure: return .notKept
+    case .failure: return .unknown
     }
   }
 }
