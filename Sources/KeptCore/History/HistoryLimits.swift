@@ -3,12 +3,12 @@
 /// How much of its past a store keeps.
 ///
 /// When there is more, the oldest changes are forgotten. They are looked for now and then, so up to 8,192 more may be
-/// there at a time. It is stored in the store, for all programs.
+/// there at a time. If one of them is 0, no history is kept. It is stored in the store, for all programs.
 /// In C: the text of `kept_set_history_limits`. In Python: the dictionary `settings.history_limits`.
 public struct HistoryLimits: Sendable, Equatable {
   /// The changes of one key.
   public var changesPerKey: Int
-  /// The changes of the whole store; 0 keeps no history.
+  /// The changes of the whole store.
   public var changes: Int
   /// The age in days.
   public var days: Int

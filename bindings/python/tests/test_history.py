@@ -64,6 +64,21 @@ def test_limits_are_stored_and_checked(settings: kept.Store) -> None:
     assert settings.history().changes == ()
 
 
+@pytest.mark.parametrize("limit", ["changes", "changesPerKey", "days", "bytes"])
+def test_with_a_limit_of_0_no_past_revision_reads_as_the_present(settings: kept.Store, limit: str) -> None:
+    set_alone(settings, "key", 1)
+    settings.history_limits = {limit: 0}
+    set_alone(settings, "key", 2)
+    set_alone(settings, "key", 3)
+    history = settings.history()
+    assert (history.changes, history.complete_after) == ((), 3)
+    for revision in range(3):
+        with pytest.raises(kept.AbsentError, match="begins after revision 3"):
+            settings.snapshot(at=revision)
+    with settings.snapshot(at=3) as snapshot:
+        assert snapshot["key"] == 3
+
+
 def test_a_store_in_memory_has_none() -> None:
     with kept.open("memory:") as settings, pytest.raises(kept.UnsupportedError):
         settings.history()

@@ -258,6 +258,31 @@ import Testing
     #expect(try store.history().completeAfter == 31)
   }
 
+  @Test(arguments: [
+    HistoryLimits(changes: 0), HistoryLimits(changesPerKey: 0), HistoryLimits(days: 0), HistoryLimits(bytes: 0),
+  ])
+  func `that is off has no revision but the present`(_ limits: HistoryLimits) throws {
+    try set("key", .int(1))
+    try store.setHistoryLimits(limits)
+    for revision in 1...4 as ClosedRange<Revision> {
+      #expect(try store.history() == History(changes: [], completeAfter: revision))
+      for past in 0..<revision { #expect(code { _ = try store.snapshot(at: past) } == .absent, "\(past)") }
+      #expect(try store.snapshot(at: revision).value(forKey: "key") == .int(Int64(revision)))
+      #expect(code { try store.undo(revision: revision) } == .absent)
+      try set("key", .int(Int64(revision) + 1))
+    }
+    let copy = try Store.open(folder.path + "/copy", options: StoreOptions())
+    try copy.setHistoryLimits(limits)
+    _ = try copy.put(.int(1), for: KeyName("key"), ifRevision: nil)
+    #expect(code { _ = try copy.snapshot(at: 0) } == .absent)
+    copy.close()
+    let again = try Store.open(folder.path + "/copy")
+    #expect(code { _ = try again.snapshot(at: 0) } == .absent)
+    try again.setHistoryLimits(HistoryLimits())
+    #expect(try again.history() == History(changes: [], completeAfter: 1))
+    again.close()
+  }
+
   @Test func `keeps the newest commits whole, of those that were settled together too`() throws {
     for number in 1...6 {
       try store.transaction { transaction in

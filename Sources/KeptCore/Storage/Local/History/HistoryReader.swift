@@ -7,13 +7,17 @@ extension LocalReader {
   /// Returns the changes in a scope, newest first, also those that have changed nothing, in a transaction.
   func history(in scope: Scope) throws(StoreError) -> History {
     guard let rows = try connection.statement(ifThere: "SELECT id, revision, changes FROM history ORDER BY id") else {
-      return History(changes: [], completeAfter: try SettledPlace.read(connection).revision)
+      return try emptyHistory()
     }
     var history = History(changes: [], completeAfter: 0)
+    var isOn = true
     var allowance = Allowance()
     try rows.each { () throws(StoreError) in
       let revision = Revision(clamping: rows.integer(1))
-      if rows.integer(0) == 0 { return history.completeAfter = max(history.completeAfter, revision) }
+      if rows.integer(0) == 0 {
+        isOn = HistoryLimits(stored: rows.string(2)).isOn
+        return history.completeAfter = max(history.completeAfter, revision)
+      }
       try rows.withBytes(2) { content throws(StoreError) in
         let bytes = UnsafeRawBufferPointer(content)
         let isWhole = try PackedChange.forEach(bytes) { change throws(StoreError) in
@@ -32,11 +36,18 @@ extension LocalReader {
         if !isWhole { history.completeAfter = max(history.completeAfter, revision) }
       }
     }
+    // Its commits have not been added.
+    guard isOn else { return try emptyHistory() }
     history.changes.sort { one, other in
       one.revision == other.revision ? one.key < other.key : one.revision > other.revision
     }
     try addNewValues(to: &history.changes)
     return history
+  }
+
+  /// The history of a store that keeps none: it only knows the present.
+  private func emptyHistory() throws(StoreError) -> History {
+    History(changes: [], completeAfter: try SettledPlace.read(connection).revision)
   }
 
   /// Returns the same, and the entries that were settled together with the last of these changes.
