@@ -93,8 +93,24 @@ def test_a_key_without_a_value_then_is_no_mistake_in_its_name(kept: Kept) -> Non
     assert (done.status, done.err) == (1, 'kept: "b": had no value then; kept log shows its changes\n')
 
 
+def program(environment: dict[str, str], code: str) -> str:
+    """What a program of the Python package prints."""
+    root = Path(__file__).parents[2]
+    library = os.environ.get("KEPT_LIBRARY", str(root / "build/lib/libkept.so.0"))
+    more = {"KEPT_LIBRARY": str(Path(library).absolute()), "PYTHONPATH": str(root / "bindings/python/src")}
+    done = subprocess.run(
+        [sys.executable, "-c", f"import kept\n{code}"],
+        capture_output=True,
+        text=True,
+        cwd=environment["HOME"],
+        env=environment | more,
+        timeout=120,
+        check=True,
+    )
+    return done.stdout
+
+
 WRITE_QUICKLY = """
-import kept
 with kept.open("./fold.kept") as settings:
     missing = ()
     while not missing:
@@ -106,28 +122,28 @@ with kept.open("./fold.kept") as settings:
 
 
 def test_a_revision_that_is_a_part_of_a_change_is_refused(kept: Kept, environment: dict[str, str]) -> None:
-    root = Path(__file__).parents[2]
-    library = os.environ.get("KEPT_LIBRARY", str(root / "build/lib/libkept.so.0"))
-    more = {"KEPT_LIBRARY": str(Path(library).absolute()), "PYTHONPATH": str(root / "bindings/python/src")}
-    done = subprocess.run(
-        [sys.executable, "-c", WRITE_QUICKLY],
-        capture_output=True,
-        text=True,
-        cwd=environment["HOME"],
-        env=environment | more,
-        timeout=120,
-        check=True,
-    )
-    first, last = (int(word) for word in done.stdout.split())
+    first, last = (int(word) for word in program(environment, WRITE_QUICKLY).split())
     before, after = kept("get", "./fold.kept", "a", "--at", f"@{first - 1}"), f"@{last + 1}"
     assert before.status in (0, 1)
     assert kept("get", "./fold.kept", "a", "--at", after).out == "99\n"
     assert kept("diff", "./fold.kept", f"@{first - 1}", after).status == 1
     for words in (["get", "./fold.kept", "a", "--at", f"@{last}"], ["diff", "./fold.kept", f"@{last}", after]):
         done = kept(*words)
-        assert (done.status, done.out) == (4 if words[0] == "diff" else 1, ""), words
+        assert (done.status, done.out) == (4, ""), words
         assert f"the history does not have revision {last}" in done.err
         assert f"use {first - 1} or {last + 1}" in done.err
+
+
+@pytest.mark.parametrize("limit", ["changes", "changesPerKey", "days", "bytes"])
+def test_a_store_without_a_history_has_no_past(changed: Kept, environment: dict[str, str], limit: str) -> None:
+    program(environment, f"with kept.open('player') as s: s.history_limits = {{'{limit}': 0}}")
+    assert changed("set", "player", "volume", "9").status == 0
+    for moment in ("@0", "@3", "@4", "@1d"):
+        for words in (["get", "player", "volume", "--at", moment], ["diff", "player", moment, "--quiet"]):
+            done = changed(*words)
+            assert (done.status, done.out) == (4, "") and "after revision 5" in done.err, (words, done)
+    assert changed("get", "player", "volume", "--at", "@5").out == "9\n"
+    assert "no change is known after revision 5" in changed("log", "player").err
 
 
 def test_a_secret_is_in_the_log_without_its_value(kept: Kept) -> None:
@@ -167,10 +183,89 @@ def test_a_store_that_is_younger_than_the_moment_is_compared_from_its_first_know
     assert declared("set", "player", "audio.volume", "7").status == 0
     done = declared("diff", "player", "@1d")
     assert (done.status, done.out) == (1, "+ audio.volume: 7\n")
-    assert declared("get", "player", "audio.volume", "--at", "@1d").status == 1
+    assert declared("get", "player", "audio.volume", "--at", "@1d").status == 4
 
 
 def test_times_have_the_same_number_of_digits(changed: Kept) -> None:
     times = [line.split()[1] for line in changed("log", "player").out.splitlines()]
     times.append(changed("watch", "player", "volume", "--initial", "--timeout", "0").out.split()[0])
     assert {len(time) for time in times} == {len("2026-11-24T10:00:00.000Z")}
+
+
+LARGE = "x" * 70_000
+
+
+def test_a_value_that_is_known_to_differ_is_a_difference_though_it_is_not_kept(kept: Kept) -> None:
+    assert kept("set", "player", "a", LARGE, "--string").status == 0
+    assert kept("set", "player", "a", "1").status == 0
+    done = kept("diff", "player", "@1")
+    assert (done.status, done.out, done.err) == (1, "~ a: (not kept) → 1\n", "")
+    assert kept("diff", "player", "@1", "--json").out == '{"key":"a","new":1,"notKept":["old"]}\n'
+    assert kept("diff", "player", "@1", "--quiet").status == 1
+    assert kept("diff", "player", "@2", "@1").out == "~ a: 1 → (not kept)\n"
+    assert kept("reset", "player", "a").status == 0
+    done = kept("diff", "player", "@1")
+    assert (done.status, done.out) == (1, "- a: (not kept)\n")
+
+
+@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
+def test_values_that_may_be_the_same_cannot_be_compared(kept: Kept, quiet: list[str]) -> None:
+    for value in (LARGE, LARGE + "y"):
+        assert kept("set", "player", "a", value, "--string").status == 0
+    done = kept("diff", "player", "@1", *quiet)
+    assert (done.status, done.out) == (4, "")
+    assert 'the history has not kept the value of "a", which may differ' in done.err
+    # What is known to differ is a difference all the same.
+    assert kept("set", "player", "b", "1").status == 0
+    assert kept("diff", "player", "@1", *quiet).status == 1
+
+
+def test_a_secret_of_the_past_cannot_be_compared_unless_there_was_or_is_none(kept: Kept) -> None:
+    schema = json.dumps({"properties": {"pin": {"type": "string", "secret": True}}})
+    assert kept("declare", "player", "-", input=schema).status == 0
+    for pin in ("first-pin", "second-pin"):
+        assert kept("set", "player", "pin", pin).status == 0
+    done = kept("diff", "player", "@2")
+    assert (done.status, done.out) == (4, "") and '"pin"' in done.err and "-pin" not in done.err
+    assert kept("diff", "player", "@1").out == "+ pin: (secret)\n"
+    assert kept("reset", "player", "pin").status == 0
+    for more in ([], ["--reveal"]):
+        done = kept("diff", "player", "@2", *more)
+        assert (done.status, done.out) == (1, f"- pin: {'(not kept)' if more else '(secret)'}\n")
+    assert kept("diff", "player", "@2", "--json").out == '{"key":"pin","secret":true}\n'
+    assert "keeps no secrets" in kept("get", "player", "pin", "--at", "@2", "--reveal").err
+
+
+def test_a_key_whose_first_changes_are_forgotten_may_have_had_no_value(
+    changed: Kept, environment: dict[str, str]
+) -> None:
+    program(environment, "with kept.open('player') as s: s.history_limits = {'changesPerKey': 1}")
+    for moment in ("@0", "@1d"):
+        done = changed("get", "player", "volume", "--at", moment)
+        assert (done.status, done.out) == (4, "")
+        assert '"volume": may have had a value at revision 0' in done.err
+    assert changed("get", "player", "volume", "--at", "@1").status == 4
+    assert changed("get", "player", "volume", "--at", "@2").out == "2\n"
+    assert changed("diff", "player", "@1", "@3", "--quiet").status == 4
+    assert changed("diff", "player", "@0", "@2").out == ""
+    assert changed("diff", "player", "@2", "@3").out == "~ volume: 2 → 3\n"
+
+
+def test_a_comparison_from_after_the_moment_finds_differences_or_cannot_be_made(
+    changed: Kept, environment: dict[str, str]
+) -> None:
+    # Its changes are forgotten.
+    program(environment, "with kept.open('player') as s: s.history_limits = {'changes': 0}; s.history_limits = {}")
+    done = changed("diff", "player", "@1d", "--quiet")
+    assert (done.status, done.out) == (4, "") and "there may be earlier ones" in done.err
+    assert changed("set", "player", "volume", "9").status == 0
+    done = changed("diff", "player", "@1d")
+    assert (done.status, done.out) == (1, "~ volume: 3 → 9\n") and "begins later, after revision 4" in done.err
+
+
+def test_get_has_another_status_for_a_revision_that_is_not_there_than_for_a_key(changed: Kept) -> None:
+    assert changed("get", "player", "volume", "--at", "@0").status == 1
+    assert changed("get", "player", "volume", "--at", "@0", "--default", "none").out == "none\n"
+    for words in (["--at", "@99"], ["--at", "@99", "--quiet"], ["--at", "@99", "--default", "none"]):
+        done = changed("get", "player", "volume", *words)
+        assert (done.status, done.out) == (4, "") and "the store is at revision 4" in done.err, words

@@ -157,23 +157,26 @@ struct Difference {
   let old: Value?
   let new: Value?
   let isSecret: Bool
+  /// Which of the two, `old` and `new`, was a value that the history has not kept.
+  var notKept: [String] = []
 
   /// Whether there is a value afterwards.
   var isStored: Bool { new != nil }
 
   /// `~ key: old → new`, `+ key: new`, `- key: old`.
   var line: String {
-    let (before, after) = (shown(old), shown(new))
-    return switch (old, new) {
-    case (nil, _): "+ \(Shown.key(key)): \(after)".styled(.green)
-    case (_, nil): "- \(Shown.key(key)): \(before)".styled(.red)
-    default: "~ \(Shown.key(key)): \(before) → \(after)".styled(.yellow)
+    switch (shown("old", old), shown("new", new)) {
+    case (nil, let after): "+ \(Shown.key(key)): \(after ?? "")".styled(.green)
+    case (let before?, nil): "- \(Shown.key(key)): \(before)".styled(.red)
+    case (let before?, let after?): "~ \(Shown.key(key)): \(before) → \(after)".styled(.yellow)
     }
   }
 
-  private func shown(_ value: Value?) -> String {
-    guard let value else { return "" }
-    return isSecret ? "(secret)" : Shown.json(value)
+  /// One of the two values; nil if there was none.
+  private func shown(_ side: String, _ value: Value?) -> String? {
+    let isLost = notKept.contains(side)
+    if isSecret { return isLost || value != nil ? "(secret)" : nil }
+    return isLost ? "(not kept)" : value.map(Shown.json)
   }
 
   var json: Value {
@@ -181,6 +184,14 @@ struct Difference {
     if isSecret { members.append(("secret", true)) }
     if let old, !isSecret { members.append(("old", old)) }
     if let new, !isSecret { members.append(("new", new)) }
+    if !notKept.isEmpty, !isSecret { members.append(("notKept", .array(notKept.map { .string($0) }))) }
     return .dictionary(ValueDictionary(members))
+  }
+}
+
+extension Difference {
+  init(key: KeyName, from old: PastValue, to new: PastValue, isSecret: Bool) {
+    self.init(key: key, old: old.value, new: new.value, isSecret: isSecret)
+    notKept = [("old", old), ("new", new)].filter { $0.1 != .absent && $0.1.value == nil }.map(\.0)
   }
 }

@@ -31,36 +31,45 @@ enum Moment {
 
   /// The revision that the store had; for a time, the last one before that the history has.
   ///
-  /// Throws if a time is before the history.
-  func revision(in history: History) throws(StoreError) -> Revision {
+  /// - Returns: nil for a time before the history.
+  func revision(in history: History) -> Revision? {
     switch self {
     case .revision(let revision): return revision
     case .time(let time):
       let before = history.changes.first { $0.time <= time }
-      guard let revision = before?.revision ?? (history.completeAfter == 0 ? 0 : nil) else {
-        throw StoreError(
-          .absent, "the history of the store begins later, after revision \(history.completeAfter); see kept log")
-      }
+      guard let revision = before?.revision ?? (history.completeAfter == 0 ? 0 : nil) else { return nil }
       return history.missing.first { $0.contains(revision) }.map { $0.lowerBound - 1 } ?? revision
     }
   }
 }
 
-extension Contents {
-  /// The stored values at a moment, as far as the history has kept them: it has none of secrets.
+/// A store at a moment.
+struct Past {
+  let history: History
+  /// The stored values, as far as the history has kept them: it has none of secrets.
+  let snapshot: Snapshot
+  /// Whether the moment is before the history, whose beginning stands for it.
+  let isEarlier: Bool
+
+  /// Reads a store at a moment.
+  ///
+  /// Throws `unavailable` if the history does not have it: `absent` is for keys without a value.
   ///
   /// - Parameter orFirst: whether a time before the history stands for its beginning, with a warning.
-  static func of(_ location: String, at moment: Moment, orFirst: Bool = false) throws -> Contents {
+  init(_ location: String, at moment: Moment, orFirst: Bool = false) throws {
     let settings = try StoreAccess.open(location)
-    let history = try settings.history()
-    let revision: Revision
-    do { revision = try moment.revision(in: history) } catch {
-      guard orFirst else { throw error }
-      Failure.print(
-        "the history of the store begins later, after revision \(history.completeAfter), and is shown from there")
-      revision = history.completeAfter
+    history = try settings.history()
+    let revision = moment.revision(in: history)
+    isEarlier = revision == nil
+    let begin = "the history of the store begins later, after revision \(history.completeAfter)"
+    if isEarlier {
+      guard orFirst else { throw StoreError(.unavailable, "\(begin); see kept log") }
+      Failure.print("\(begin), and is shown from there")
     }
-    return try Contents(settings.snapshot(at: revision))
+    do throws(StoreError) { snapshot = try settings.snapshot(at: revision ?? history.completeAfter) } catch {
+      guard error.code == .absent else { throw error }
+      throw StoreError(.unavailable, key: error.key, error.message)
+    }
   }
 }
 

@@ -78,8 +78,9 @@ struct Diff: ParsableCommand {
       export has none. Exit status 1 if there are differences, and 4 if the comparison cannot be made.
 
       A moment is a revision (@17), a time ago (@90m, @2h, @3d), or a date (@2026-11-24T10:00:00Z); without a second \
-      one it is compared with the present. A secret that was changed since is left out, because the history has no \
-      values of secrets.
+      one it is compared with the present. The history keeps no secrets and no values of more than 65,536 bytes: one \
+      that is known to differ is shown as (secret) or (not kept), and one that may be the same is left out. Exit \
+      status 4 if one is left out and nothing else differs.
       """)
 
   @OptionGroup var store: StoreOption
@@ -98,26 +99,20 @@ struct Diff: ParsableCommand {
   }
 
   func run() throws {
-    do { try compare() } catch let error as StoreError where error.code == .absent {
-      // That is the status of differences.
-      throw StoreError(.unavailable, key: error.key, error.message)
-    }
-  }
-
-  private func compare() throws {
     let (location, rest) = try store.split(words)
     let given = [location] + (try rest.expect(1...2, "two stores, backups or exports, or a store and moments"))
     let moments = try given.dropFirst().map { try Moment($0) }
     let (a, b): (Contents, Contents)
     if let first = moments[0] {
-      a = try Contents.of(given[0], at: first, orFirst: true)
+      a = try Contents(Past(given[0], at: first, orFirst: true))
       b = try moments.count > 1 ? Self.contents(given[0], given[2], moments[1]) : Contents.of(given[0])
     } else {
       let both = try given.expect(2...2, "two stores, backups or exports")
       (a, b) = (try Contents.of(both[0]), try Contents.of(both[1]))
     }
     let found = a.differences(from: b, reveal: reveal)
-    for key in a.unknown.union(b.unknown).sorted() where !quiet {
+    let unknown = a.incomparable(with: b)
+    for key in unknown where !quiet {
       Failure.print("\"\(Shown.line(key.text))\": is left out, because the history has not kept its value")
     }
     for difference in found where !quiet {
@@ -133,11 +128,19 @@ struct Diff: ParsableCommand {
       json ? Output.standard.write(json: Shown.json(difference.json)) : Output.standard.write(line: difference.line)
     }
     if !found.isEmpty || !declared.isEmpty { throw ExitStatus.absent }
+    if let key = unknown.first {
+      let others = unknown.count > 1 ? " and \(Count.of(unknown.count - 1, "other key"))" : ""
+      throw StoreError(
+        .unavailable,
+        "no difference is known, but the history has not kept the value of \"\(Shown.line(key.text))\"\(others), which "
+          + "may differ")
+    }
+    if a.isLater { throw StoreError(.unavailable, "no difference is known, but there may be earlier ones") }
   }
 
   private static func contents(_ location: String, _ word: String, _ moment: Moment?) throws -> Contents {
     guard let moment else { throw ValidationError("\(Excerpt.of(word)) is no moment; give one such as @17") }
-    return try Contents.of(location, at: moment)
+    return try Contents(Past(location, at: moment))
   }
 }
 
@@ -145,8 +148,10 @@ struct Diff: ParsableCommand {
 struct Contents {
   private var values: [KeyName: Entry]
   private var declarations: [KeyName: Declaration]
-  /// Keys whose value is not known.
-  private(set) var unknown: Set<KeyName> = []
+  /// Keys whose value the history has not kept.
+  private var notKept: [KeyName: PastValue] = [:]
+  /// Whether these are from after the moment that was asked for, which is before the history.
+  private(set) var isLater = false
   /// Whether the declarations are known: an export may have none.
   private var hasDeclarations = true
 
@@ -176,28 +181,33 @@ struct Contents {
     return try Contents(copy)
   }
 
-  init(_ settings: Store) throws(StoreError) { try self.init(settings.snapshot()) }
+  init(_ settings: Store) throws(StoreError) { try self.init(settings.snapshot()) { _ in .unknown } }
+
+  init(_ past: Past) throws(StoreError) {
+    let later = past.history.changes.filter { $0.revision > past.snapshot.revision }
+    // The last of these is the first change of its key since.
+    let first = Dictionary(later.map { ($0.key, $0.old) }) { $1 }
+    try self.init(past.snapshot) { first[$0] ?? .unknown }
+    isLater = past.isEarlier
+  }
 
   private init() { (values, declarations) = ([:], [:]) }
 
   static let empty = Contents()
 
-  init(_ snapshot: Snapshot) throws(StoreError) {
+  private init(_ snapshot: Snapshot, notKept lost: (KeyName) -> PastValue) throws(StoreError) {
     var values: [KeyName: Entry] = [:]
     for key in try snapshot.storedKeys(prefix: "") {
       do throws(StoreError) { values[key] = try snapshot.entry(for: key) } catch {
         // The history has not kept it.
         guard error.code == .unsupported else { throw error }
-        unknown.insert(key)
+        notKept[key] = lost(key)
       }
     }
     self.values = values
     let declared = try snapshot.declarations().declarations
     declarations = Dictionary(declared.map { ($0.key, $0.declaration) }) { first, _ in first }
   }
-
-  /// The value of a key.
-  subscript(key: KeyName) -> Value? { values[key]?.value }
 
   /// Prints what changes on the way from other contents to these, in values and declarations.
   func printDifferences(since old: Contents, _ changing: ChangeOptions) {
@@ -217,12 +227,41 @@ struct Contents {
 
   /// What changes on the way from these contents to others, in the order of the keys.
   func differences(from others: Contents, reveal: Bool = false) -> [Difference] {
-    let keys = Set(values.keys).union(others.values.keys)
-    return keys.subtracting(unknown).subtracting(others.unknown).sorted().compactMap { key in
-      let (a, b) = (values[key], others.values[key])
-      guard a?.value != b?.value else { return nil }
-      let isSecret = [a, b].contains { $0?.declaration?.isSecret == true }
-      return Difference(key: key, old: a?.value, new: b?.value, isSecret: isSecret && !reveal)
+    keys(with: others).compactMap { key in
+      let (old, new) = (past(key), others.past(key))
+      guard old.differs(from: new) == true else { return nil }
+      let isSecret =
+        [old, new].contains(.secret)
+        || [self, others].contains { $0.values[key]?.declaration?.isSecret == true }
+      return Difference(key: key, from: old, to: new, isSecret: isSecret && !reveal)
+    }
+  }
+
+  /// The keys of which it is not known whether they differ, in order.
+  func incomparable(with others: Contents) -> [KeyName] {
+    keys(with: others).filter { past($0).differs(from: others.past($0)) == nil }
+  }
+
+  private func keys(with others: Contents) -> [KeyName] {
+    [values.keys, others.values.keys].reduce(Set(notKept.keys).union(others.notKept.keys)) { $0.union($1) }.sorted()
+  }
+
+  private func past(_ key: KeyName) -> PastValue {
+    notKept[key] ?? values[key]?.value.map { .value($0) } ?? .absent
+  }
+}
+
+extension PastValue {
+  /// Whether two keys had different values; nil if that is not known.
+  fileprivate func differs(from other: PastValue) -> Bool? {
+    switch (self, other) {
+    case (.unknown, _), (_, .unknown): nil
+    case (.value(let value), .value(let other)): value != other
+    case (.absent, .absent): false
+    case (.absent, _), (_, .absent): true
+    // As JSON it is no shorter than stored, and the history keeps every value up to this length.
+    case (.notKept, .value(let value)), (.value(let value), .notKept): value.json.utf8.count <= 65_536 ? true : nil
+    default: nil
     }
   }
 }

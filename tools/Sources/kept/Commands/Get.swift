@@ -9,6 +9,9 @@ struct Get: ParsableCommand {
     discussion: """
       What it prints, `kept set` takes: text, dates and base64 bytes as they are if the key is declared so, and \
       JSON for everything else. Several keys are printed in the order asked, one a line.
+
+      A moment for --at is a revision (@17), a time ago (@90m, @2h, @3d), or a date (@2026-11-24T10:00:00Z). Exit \
+      status 1 if the key had no value then, and 4 if the history does not have the moment or the value.
       """)
 
   @OptionGroup var store: StoreOption
@@ -51,7 +54,7 @@ struct Get: ParsableCommand {
       guard let moment = try Moment(moment) else {
         throw ValidationError("\(Excerpt.of(moment)) is no moment; give one such as @17 or @2h")
       }
-      request.past = try Contents.of(location, at: moment)
+      request.past = try Past(location, at: moment).snapshot
     }
     try request.run(layers.choice)
   }
@@ -64,8 +67,8 @@ struct GetRequest {
   var type: DeclaredType?
   var fallback: String?
   var (raw, json, quiet, reveal) = (false, false, false, false)
-  /// The contents at the moment that was asked for; nil for the present.
-  var past: Contents?
+  /// The store at the moment that was asked for; nil for the present.
+  var past: Snapshot?
 
   init(location: String, keys: [String]) throws {
     (self.location, self.keys) = (location, try keys.map { try KeyName($0) })
@@ -87,12 +90,7 @@ struct GetRequest {
   }
 
   private func value(of key: KeyName, _ settings: Store) throws(StoreError) -> Value? {
-    guard let past else { return try settings.value(forKey: key.text) }
-    guard !past.unknown.contains(key) else {
-      throw StoreError(
-        .invalid, key: key.text, "had a value then that the history has not kept: it is secret, too large, or too old")
-    }
-    return past[key]
+    if let past { try past.entry(for: key)?.value } else { try settings.value(forKey: key.text) }
   }
 
   private func print(_ key: KeyName, _ settings: Store) throws {

@@ -118,5 +118,5 @@ extension PastValue {
     }
   }
 
-  fileprivate var value: Value? { if case .value(let value) = self { value } else { nil } }
+  var value: Value? { if case .value(let value) = self { value } else { nil } }
 }
