@@ -145,6 +145,11 @@ def test_a_dry_run_says_what_will_happen_and_does_nothing(case: Case, kept: Kept
         ("declare none -", 0, '{"properties":{"new":{"type":"date"}}}'),
         ("import none -", 0, '{"a": 1}'),
         ("import none -", 3, '{"a": '),
+        ("import none -", 3, f'{{"a": {"[" * 200}{"]" * 200}}}'),
+        ("set none a 1 --if-revision 9", 3, ""),
+        ("declare none -", 3, '{"properties":{"new":{"type":"dat"}}}'),
+        ("restore none managed", 4, ""),
+        ("transaction none --expect a=2", 3, '{"set":"a","value":1}'),
         ("restore none backup", 0, ""),
         ("transaction none", 0, '{"set":"a","value":1}'),
         ("reset none a", 4, ""),
@@ -156,11 +161,14 @@ def test_a_dry_run_says_what_will_happen_and_does_nothing(case: Case, kept: Kept
         ("doctor none --repair", 4, ""),
     ],
 )
-def test_a_dry_run_makes_no_store(words: str, status: int, input: str, kept: Kept, home: Path) -> None:
+def test_a_dry_run_makes_no_store_and_only_says_so_of_what_would_be_done(
+    words: str, status: int, input: str, kept: Kept, home: Path
+) -> None:
     before = sorted(home.rglob("*"))
     dry = kept(*words.split(), "--dry-run", input=input)
     assert (dry.status, sorted(home.rglob("*"))) == (status, before), dry.err
     assert bool(dry.out) == (status == 0)
+    assert ("would make the store none" in dry.err) == (status == 0)
     assert kept(*words.split(), input=input).status == status
     assert status == 3 or (home / "config/kept/none.kept").exists() == (status == 0)
 

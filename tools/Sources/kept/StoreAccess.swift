@@ -126,7 +126,7 @@ enum StoreAccess {
     let location = named(location)
     let isNew = try isMissing(location)
     if changing.dryRun { try checkWritable(location) }
-    if isNew, !changing.dryRun { try rehearse(openOrCreate("memory:", layers.fixed(for: location), isQuiet: true)) }
+    if isNew { try rehearse(openOrCreate("memory:", layers.fixed(for: location), isQuiet: true)) }
     let store = try openOrCreate(
       changing.dryRun && isNew ? "memory:" : location, isNew && changing.dryRun ? layers.fixed(for: location) : layers,
       durable: durable)
