@@ -269,3 +269,14 @@ def test_get_has_another_status_for_a_revision_that_is_not_there_than_for_a_key(
     for words in (["--at", "@99"], ["--at", "@99", "--quiet"], ["--at", "@99", "--default", "none"]):
         done = changed("get", "player", "volume", *words)
         assert (done.status, done.out) == (4, "") and "the store is at revision 4" in done.err, words
+
+
+def test_a_backup_is_not_mistaken_for_a_store(changed: Kept) -> None:
+    assert changed("backup", "player", "old.backup").status == 0
+    assert changed("export", "player", "--output", "./export").status == 0
+    for file in ("old.backup", "./old.backup", "./export"):
+        for words in (["diff", file, "@2"], ["log", file], ["get", file, "volume"], ["set", f"./{file}", "a", "1"]):
+            done = changed(*words)
+            assert done.status == 4 and " is a file" in done.err, words
+            assert "kept diff A B compares backups and exports" in done.err, words
+        assert changed("diff", file, "player").status == 0

@@ -105,6 +105,7 @@ enum StoreAccess {
     _ location: String, _ layers: LayerChoice = LayerChoice(), arguments: [String]? = nil, durable: Bool = false,
     isQuiet: Bool = false
   ) throws -> Store {
+    if let folder = try Store.folder(of: location) { try checkIsNotFile(folder) }
     var options = StoreOptions(
       durability: durable ? .durable : .shared, tag: "kept", arguments: arguments,
       errorHandler: { if !isQuiet { Failure.print($0) } })
@@ -227,8 +228,18 @@ enum StoreAccess {
       .denied, "the store in \(folder) may be read but not written; check who owns the folder, and its permissions")
   }
 
+  /// Throws for a backup or an export, which few commands take.
+  private static func checkIsNotFile(_ path: String) throws(StoreError) {
+    guard File.isRegular(path) else { return }
+    throw StoreError(
+      .unavailable,
+      "\(path) is a file, and the command takes a store, which is a folder; kept diff A B compares backups and "
+        + "exports, and kept restore and kept import read them into a store")
+  }
+
   private static func checkExists(_ location: String) throws(StoreError) {
     guard try isMissing(location), let folder = try Store.folder(of: location) else { return }
+    try checkIsNotFile(location)
     let hint = try similar(to: location)
     let found = File.isReadableFolder(folder) ? "is a folder without a store" : "does not exist"
     throw StoreError(
