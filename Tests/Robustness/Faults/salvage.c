@@ -288,7 +288,9 @@ static bool play_round(void (*open_badly)(void *)) {
   return load(&shared->failures) > 0;
 }
 
-static long next(long number) { return number < EVERY_POINT ? number + stride() : number + number / 16 * stride(); }
+static long next(long number) {
+  return number < EVERY_POINT ? number + stride() : number + number / (rounds > 1 ? 16 : 4) * stride();
+}
 
 static unsigned play(const char *name, void (*open_badly)(void *)) {
   unsigned points = 0;
