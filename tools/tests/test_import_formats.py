@@ -294,6 +294,11 @@ def test_the_last_one_of_names_that_become_one_key_is_imported(imported: Import,
     report = json.loads(done.out)
     assert {change["key"]: change["new"] for change in report["changed"]} == {"window": {"w": 1}, "x.y": 2}
     assert [note["place"] for note in report["notCarried"]] == ["x", "x.y"]
+def test_a_file_of_more_than_1_gib_is_refused(kept: Kept, tmp_path: Path) -> None:
+    with (tmp_path / "a.json").open("wb") as file:
+        file.truncate((1 << 30) + 1)
+    done = kept("import", "other", "a.json")
+    assert done.status == 3 and "a.json has more than 1 GiB; give a smaller file" in done.err
 
 
 def test_wrong_nested_json_is_shown_where_it_is_wrong(refused: Callable[..., str]) -> None:

@@ -9,13 +9,21 @@ enum File {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure(path) }
     defer { close(descriptor) }
+    var status = stat()
+    if fstat(descriptor, &status) == 0 { try checkSize(Int(status.st_size), path) }
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
       let count = read(descriptor, &buffer, buffer.count)
       if count == 0 { return bytes }
       if count > 0 { bytes += buffer[..<count] } else if errno != EINTR { throw failure(path) }
+      try checkSize(bytes.count, path)
     }
+  }
+
+  /// Throws if more has been read than any command takes, as from a device.
+  static func checkSize(_ size: Int, _ subject: String) throws(StoreError) {
+    guard size <= 1 << 30 else { throw StoreError(.tooLarge, "\(subject) has more than 1 GiB; give a smaller file") }
   }
 
   static func text(of path: String) throws(StoreError) -> String {

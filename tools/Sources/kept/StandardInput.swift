@@ -26,7 +26,10 @@ enum StandardInput {
 
   static func bytes() throws(StoreError) -> [UInt8] {
     var bytes: [UInt8] = []
-    while let part = try read() { bytes += part }
+    while let part = try read() {
+      bytes += part
+      try File.checkSize(bytes.count, "standard input")
+    }
     return bytes
   }
 
