@@ -294,6 +294,24 @@ def test_the_last_one_of_names_that_become_one_key_is_imported(imported: Import,
     report = json.loads(done.out)
     assert {change["key"]: change["new"] for change in report["changed"]} == {"window": {"w": 1}, "x.y": 2}
     assert [note["place"] for note in report["notCarried"]] == ["x", "x.y"]
+
+
+@pytest.mark.parametrize("format", ["json", "nested-json"])
+def test_what_json_has_and_kept_has_not_is_reported(format: str, declared: Kept, tmp_path: Path) -> None:
+    deep = "[" * 1000 + "]" * 1000
+    text = (
+        f'{{"a\\u0000b": {{"x": 1}}, "b": ["\\ud800"], "c\\ud800": {{"x": {{"y": 1}}}}, "d": {deep}, '
+        '"window": {"w": 1}, "e": [{"\\u0000": 1}], "z": 1}'
+    )
+    (tmp_path / "a.json").write_text(text)
+    done = declared("import", "player", "a.json", "--json", "--format", format)
+    assert done.status == 1, done.err
+    report = json.loads(done.out)
+    assert {change["key"]: change["new"] for change in report["changed"]} == {"window": {"w": 1}, "z": 1}
+    assert [note["place"] for note in report["notCarried"]] == ["a\0b", "b", "c\ufffd", "d", "e"]
+    assert "\0" not in declared("import", "player", "a.json", "--format", format).err
+
+
 def test_a_file_of_more_than_1_gib_is_refused(kept: Kept, tmp_path: Path) -> None:
     with (tmp_path / "a.json").open("wb") as file:
         file.truncate((1 << 30) + 1)
@@ -781,6 +799,9 @@ INCOMPLETE: dict[str, tuple[str | bytes, str]] = {
     "large.toml": ('a = 1\nb = "' + "x" * (16 << 20) + 'x"\n', "b"),
     "large.yaml": ('a: 1\nb: "' + "x" * (16 << 20) + 'x"\n', "b"),
     "large.plist": (plist("<key>a</key><true/><key>b</key><string>" + "x" * (16 << 20) + "x</string>"), "b"),
+    "lists.json": ('{"a": 1, "b": [' + "0," * (17 << 20) + "0]}", "b"),
+    "lists of space.json": ('{"a": 1, "b": [' + " " * (97 << 20) + "]}", "b"),
+    "deep.json": ('{"a": 1, "b": ' + "[" * 100_000 + "]" * 100_000 + "}", "b"),
     "lists.toml": ("a = 1\nb = [" + "'0123456789'," * 1_400_000 + "]\n", "b"),
     "large.env": ("A=1\nB=" + "x" * (16 << 20) + "x\n", "B"),
     "large.ini": ("a=1\nb=" + "x" * (16 << 20) + "x\n", "b"),

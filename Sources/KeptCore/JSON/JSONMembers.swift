@@ -20,6 +20,8 @@ package struct JSONMembers {
 
   /// The number of bytes read so far.
   var position: Int { scanner.position }
+  /// Why the last key of another program's text cannot be a key.
+  var obstacle: StoreError? { scanner.obstacle }
 
   /// Reads the next key of the object that was opened last; its value must then be skipped or opened.
   ///
@@ -37,6 +39,7 @@ package struct JSONMembers {
     if isBehindMember, !scanner.skip(",") {
       throw scanner.invalid("',' or '}' must stand here, after a member of an object")
     }
+    scanner.obstacle = nil
     try scanner.scanKey(unlike: &keys[keys.count - 1])
     isBehindMember = true
     return String(decoding: scanner.text, as: UTF8.self)
@@ -54,7 +57,9 @@ package struct JSONMembers {
   @inline(never)
   package mutating func part() throws(StoreError) -> JSONPart {
     let place = try scanner.scanPart()
-    return JSONPart(bytes: UnsafeBufferPointer(rebasing: scanner.bytes[place]), findings: scanner.findings)
+    return JSONPart(
+      bytes: UnsafeBufferPointer(rebasing: scanner.bytes[place]), findings: scanner.findings, obstacle: scanner.obstacle
+    )
   }
 
   /// Skips the value of a key; an object may be of any size.
@@ -71,7 +76,6 @@ package struct JSONMembers {
   package mutating func open() throws(StoreError) -> Bool {
     scanner.skipSpace()
     guard scanner.next == "{" else { return false }
-    guard keys.count < JSONScanner.bracketNesting else { throw StoreError.nestedTooDeeply(at: scanner.position) }
     scanner.position += 1
     keys.append(ScannedKeys())
     isBehindMember = false
@@ -101,6 +105,7 @@ package struct JSONMembers {
 package struct JSONPart {
   fileprivate let bytes: UnsafeBufferPointer<UInt8>
   fileprivate let findings: JSONFindings
+  fileprivate let obstacle: StoreError?
 
   /// An upper bound of the memory that the value takes, in bytes.
   package var memory: Int { findings.memory }
@@ -111,7 +116,7 @@ package struct JSONPart {
   /// - Parameter isSchema: whether it is a JSON Schema, whose keywords may begin with a dollar sign.
   @inline(never)
   package func value(isSchema: Bool = false) throws(StoreError) -> Value {
-    guard !findings.isOutOfRange else { throw StoreError(.invalid, "a number does not fit into 64 bits") }
+    if let obstacle { throw obstacle }
     let value = try JSONBuilder.value(of: bytes, findings, isSchema: isSchema)
     try value.checkSize()
     return value

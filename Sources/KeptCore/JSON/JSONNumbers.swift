@@ -31,6 +31,8 @@ extension JSONScanner {
       do throws(StoreError) { double = try self.double(start..<position, significant: significant) } catch {
         try passOutOfRange(error)
       }
+      // Nothing is built from a value with an obstacle.
+      guard obstacle == nil else { return }
       try Memory.makeRoom(in: &findings.doubles, to: Self.purpose)
       findings.doubles.append(double)
     }
@@ -43,10 +45,9 @@ extension JSONScanner {
     return start..<position
   }
 
-  /// Another program's number that is out of range keeps only its value from being imported.
+  /// The reason for another program's number says nothing about the forms of Kept's JSON.
   private mutating func passOutOfRange(_ error: StoreError) throws(StoreError) {
-    guard isForeign else { throw error }
-    findings.isOutOfRange = true
+    try pass(isForeign ? StoreError(.invalid, "a number does not fit into 64 bits") : error)
   }
 
   private mutating func checkInteger(_ digits: Range<Int>, isNegative: Bool, start: Int) throws(StoreError) {

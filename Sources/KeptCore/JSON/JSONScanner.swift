@@ -15,8 +15,11 @@ package struct JSONScanner {
   let bytes: UnsafeBufferPointer<UInt8>
   var position = 0
   var findings = JSONFindings()
-  /// Whether another program has written the text: it may contain the integer `-0`, which is the double -0.0.
+  /// Whether another program has written the text: it may contain the integer `-0`, which is the double -0.0, and what
+  /// a value or a key of Kept cannot have is not an error of the text.
   var isForeign = false
+  /// Why the last value or key of another program's text cannot be imported.
+  var obstacle: StoreError?
   // The text of the last key, unescaped; stored here so that keys share one allocation.
   var text: [UInt8] = []
   private var depth = 0
@@ -51,16 +54,24 @@ package struct JSONScanner {
   /// The limits of a value apply to it alone, and `findings` describes it alone.
   mutating func scanPart() throws(StoreError) -> Range<Int> {
     findings = JSONFindings()
+    obstacle = nil
     leastLength = 0
     skipSpace()
     let start = position
     try scanValue()
-    guard position - start <= Limits.jsonTextBytes else {
-      throw StoreError(
-        .tooLarge, offset: start,
-        "a value has \(position - start) bytes of JSON; at most \(Limits.jsonTextBytes) are read")
+    if position - start > Limits.jsonTextBytes {
+      try pass(
+        StoreError(
+          .tooLarge, offset: start,
+          "a value has \(position - start) bytes of JSON; at most \(Limits.jsonTextBytes) are read"))
     }
     return start..<position
+  }
+
+  /// Throws an error, which for another program's text only keeps the value or key from being imported.
+  mutating func pass(_ error: StoreError) throws(StoreError) {
+    guard isForeign else { throw error }
+    obstacle = obstacle ?? error
   }
 }
 
@@ -72,8 +83,6 @@ struct JSONFindings {
   var doubles: [Double] = []
   /// An upper bound of the memory that the value takes, in bytes.
   var memory = 0
-  /// Whether another program's text has a number that is not of 64 bits.
-  var isOutOfRange = false
 
   /// Adds the memory of a container and its elements, without their texts.
   fileprivate mutating func weigh(_ count: UInt32, each stride: Int) {
@@ -94,8 +103,15 @@ extension JSONScanner {
   private mutating func scanValue() throws(StoreError) {
     skipSpace()
     switch next {
-    case "{": try scanObject()
-    case "[": try scanArray()
+    case "{", "[":
+      if depth >= Self.bracketNesting {
+        try pass(StoreError.nestedTooDeeply(at: position))
+        try skipContainer()
+      } else if next == "{" {
+        try scanObject()
+      } else {
+        try scanArray()
+      }
     case "\"":
       let start = position
       try scanString(isKey: false)
@@ -168,19 +184,57 @@ extension JSONScanner {
     return true
   }
 
+  /// Skips an array or an object without recursion.
+  private mutating func skipContainer() throws(StoreError) {
+    // Whether each open container is an object.
+    var open: [Bool] = []
+    repeat {
+      skipSpace()
+      var isClosed = false
+      if next == "{" || next == "[" {
+        try Memory.makeRoom(in: &open, to: Self.purpose)
+        open.append(next == "{")
+        position += 1
+        skipSpace()
+        isClosed = next == "}" || next == "]"
+        if !isClosed {
+          try skipKey(if: open.last)
+          continue
+        }
+      } else {
+        try scanValue()
+      }
+      while let isObject = open.last {
+        skipSpace()
+        if !isClosed, skip(",") {
+          try skipKey(if: isObject)
+          break
+        }
+        guard skip(isObject ? "}" : "]") else { throw invalid("',' or a closing bracket must stand here") }
+        isClosed = false
+        open.removeLast()
+      }
+    } while !open.isEmpty
+  }
+
+  private mutating func skipKey(if isObject: Bool?) throws(StoreError) {
+    var keys = ScannedKeys()
+    if isObject == true { try scanKey(unlike: &keys) }
+  }
+
   /// Refuses a value that is certain to be too large before anything is built from it.
   private mutating func countCanonical(_ length: Int) throws(StoreError) {
     leastLength += length
-    guard leastLength <= Limits.valueBytes else {
-      throw StoreError(
-        .tooLarge, offset: position,
-        "the value has, as JSON, more than \(Limits.valueBytes) bytes; no more can be stored under a key")
+    if leastLength > Limits.valueBytes, obstacle == nil {
+      try pass(
+        StoreError(
+          .tooLarge, offset: position,
+          "the value has, as JSON, more than \(Limits.valueBytes) bytes; no more can be stored under a key"))
     }
   }
 
   /// Returns the index of the container in the findings.
   private mutating func enterContainer() throws(StoreError) -> Int {
-    guard depth < Self.bracketNesting else { throw StoreError.nestedTooDeeply(at: position) }
     depth += 1
     try Memory.makeRoom(in: &findings.counts, to: Self.purpose)
     findings.counts.append(0)

@@ -20,7 +20,7 @@ extension JSONScanner {
         let start = position
         let scalar = try scanEscape()
         guard isKept else { continue }
-        if isKey, scalar == "\0" { throw nulInKey(at: start) }
+        if isKey, scalar == "\0" { try pass(nulInKey(at: start)) }
         text.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
       case "\0" where isKey: throw nulInKey(at: position)
       case nil: throw invalid("the JSON text ends inside a string; close it with a double quote")
@@ -117,12 +117,16 @@ extension JSONScanner {
   private mutating func scanCodePoint(start: Int) throws(StoreError) -> Unicode.Scalar {
     let unit = try scanHexadecimals(start: start)
     if let scalar = Unicode.Scalar(unit) { return scalar }
+    let end = position
     if UTF16.isLeadSurrogate(unit), skip("\\"), skip("u") {
       let trail = try scanHexadecimals(start: start)
       let pair = 0x10000 + (UInt32(unit) & 0x3FF) << 10 + UInt32(trail) & 0x3FF
       if UTF16.isTrailSurrogate(trail), let scalar = Unicode.Scalar(pair) { return scalar }
     }
-    throw invalid(at: start, "an escape is half of a surrogate pair; write both halves, or the character itself")
+    position = end
+    try pass(
+      invalid(at: start, "an escape is half of a surrogate pair; write both halves, or the character itself"))
+    return "\u{FFFD}"
   }
 
   private mutating func scanHexadecimals(start: Int) throws(StoreError) -> UInt16 {

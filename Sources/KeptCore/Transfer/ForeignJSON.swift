@@ -55,6 +55,11 @@ struct ForeignJSON {
         continue
       }
       let name = join(outer, key)
+      if let obstacle = members.obstacle {
+        _ = try members.part()
+        try leaveOut(name, obstacle.message)
+        continue
+      }
       // A name that is too long is not extended further: names inside it would be longer still.
       if isNested, name.utf8.count <= Limits.keyBytes, try members.ahead() == .object, try members.open() {
         open.append(name)

@@ -26,12 +26,14 @@ struct JSONCursor {
 
   private mutating func skipSpace() { while position < bytes.count, bytes[position].isSpace { position += 1 } }
 
-  /// The name of a member, and the colon after it; nil if there is none.
+  /// The name of a member, and the colon after it; nil if there is none, and NUL if it is not Unicode.
   mutating func name() -> String? {
     guard next == "\"" else { return nil }
     let start = position
     position = JSONComments.endOfString(bytes, from: start)
-    guard case .string(let name)? = try? Value(json: bytes[start..<position].text), skip(":") else { return nil }
+    let text = bytes[start..<position].text
+    guard skip(":") else { return nil }
+    guard case .string(let name)? = try? Value(json: text) else { return "\0" }
     return name
   }
 

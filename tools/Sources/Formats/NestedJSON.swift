@@ -32,7 +32,7 @@ public struct NestedJSON {
     repeat {
       guard let member = cursor.name() else { return false }
       let name = FoundSettings.join(outer, member)
-      if !cursor.isObject || name.utf8.count > Limits.keyBytes {
+      if !cursor.isObject || name.utf8.count > Limits.keyBytes || name.utf8.contains(0) {
         _ = cursor.skipValue()
       } else if whole.contains(ExactString(name)) {
         let start = cursor.position

@@ -116,7 +116,7 @@ import Testing
   @Test(arguments: [
     "", " ", "[]", "1", "null", "{", "{]", #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#, #"{"a":1 "b":2}"#, #"{"a":1}}"#,
     #"{"a":1} x"#, #"{"a":{"b":1,}}"#, #"{"a":{"b":1}"#, #"{"a":1,"a":2}"#, #"{"a":{"b":1,"b":2}}"#, #"{,}"#,
-    #"{"a":01}"#, #"{"a":NaN}"#, #"{"a\u0000":1}"#, #"{"a":{"\ud800":1}}"#, #"{"a":{1:2}}"#,
+    #"{"a":01}"#, #"{"a":NaN}"#, #"{"a":"\ud800"#, #"{"a\u0000":x}"#, #"{"a":{1:2}}"#, "{\"a\0\":1}",
   ])
   func `a text that is not a JSON object is refused, with the place`(text: String) {
     #expect(foreignRefusal(text)?.code == .invalid)
@@ -125,8 +125,45 @@ import Testing
 
   @Test func `what is nested without an end is refused`() {
     let deep = String(repeating: #"{"a":"#, count: 100_000)
-    #expect(foreignRefusal(deep, separator: ".")?.code == .tooLarge)
-    #expect(foreignRefusal(deep)?.code == .tooLarge)
+    #expect(foreignRefusal(deep, separator: ".")?.code == .invalid)
+    #expect(foreignRefusal(deep)?.code == .invalid)
+  }
+
+  @Test(arguments: [nil, "."])
+  func `a text that is not Unicode or a name with NUL is reported, and the others are carried`(
+    separator: String?
+  ) throws {
+    let text = #"""
+      {"a\u0000": 1, "b": "\ud800\"", "c": ["\ude00\ud800\u0041x", 1], "d\udfff": {"x": 1, "y": [1, 2]},
+        "e": [{"x\u0000": 1}], "f": [{"\ud800\n": 1}], "g": "\ud83d\ude00", "h": "\u0000", "z": 1}
+      """#
+    let read = try ForeignReading(text, separator: separator)
+    #expect(read.carried == [#"g = "😀""#, #"h = "\u0000""#, "z = 1"])
+    #expect(read.reported.map { $0.prefix { $0 != ":" } } == ["a\0", "b", "c", "d\u{FFFD}", "e", "f"])
+  }
+
+  @Test(arguments: ["[", #"{"a\n": [1, "]", {}, [], {"b": [{}]}], "x": "#])
+  func `a value that is nested too deeply is reported, and the others are carried`(opening: String) throws {
+    let closing = opening == "[" ? "]" : "}"
+    for count in [65, 130, 131, 3000] {
+      let deep = String(repeating: opening, count: count) + "[1, 2.5]" + String(repeating: closing, count: count)
+      let read = try ForeignReading(#"{"a": 1, "b": [\#(deep), 3], "z": 2}"#, separator: ".")
+      #expect(read.carried == ["a = 1", "z = 2"] && read.reported.count == 1)
+      for wrong in ["1 2", "1,", "[1}", "x", ",", #"{"a" 1}"#, #"{"a":1,}"#, "{1:1}", #""\q""#, "]"] {
+        let text = String(repeating: opening, count: count) + wrong + String(repeating: closing, count: count)
+        #expect(foreignRefusal(#"{"a": 1, "b": \#(text)}"#) != nil, "\(wrong)")
+      }
+    }
+  }
+
+  @Test func `nested objects are split as deep as keys are long`() throws {
+    let opening = String(repeating: #"{"a": "#, count: 500)
+    let read = try ForeignReading(opening + "1" + String(repeating: "}", count: 500), separator: ".")
+    #expect(read.carried.count == 1 && read.carried[0].utf8.count == 999 + 4)
+    let deeper = String(repeating: #"{"a": "#, count: 600)
+    let left = try ForeignReading(
+      #"{"b": 2, "c": \#(deeper)1\#(String(repeating: "}", count: 600))}"#, separator: ".")
+    #expect(left.carried == ["b = 2"] && left.reported.count == 1)
   }
 
   @Test func `a cut text is refused`() throws {
