@@ -487,7 +487,7 @@ def test_the_values_of_toml(imported: Import) -> None:
         "top": 1, "dotted.key": True, "a.b.c": "x", "numbers.hex": 255, "numbers.real": 1000.0,
         "numbers.inf": {"$numberDouble": "-Infinity"}, "numbers.underscore": 1000,
         "dates.zone": {"$date": "1979-05-27T07:32:00.999999Z"}, "dates.utc": {"$date": "1979-05-27T07:32:00Z"},
-        "dates.local": "1979-05-27T07:32:00", "dates.day": "1979-05-27", "dates.time": "07:32:00.500000000",
+        "dates.local": "1979-05-27T07:32:00", "dates.day": "1979-05-27", "dates.time": "07:32:00.5",
         "servers": [{"name": "α\\u0000"}, {"ports": [1, 2.5, {"x": 1}]}], "texts.nul": "a\0b\\u0000", "empty": {},
     }  # fmt: skip
     assert set(notes) == {"dates.local", "dates.day", "dates.time"}
@@ -520,13 +520,64 @@ def test_a_number_or_date_that_toml_cannot_hold_is_reported(imported: Import, re
     settings, notes = imported("b.toml", text + "c = -1_0.5e-999 # 1e-400\nd.x = 1e-99\n")
     assert settings == {"b": [1e-310, 0.0, 1e-300, "1e-400", "1e-400\n"], "d.x": 1e-99} and set(notes) == {"a", "c"}
     assert imported("c.toml", "1e-400 = 1\na = 1e-300\n") == ({"1e-400": 1, "a": 1e-300}, {})
-    for wrong in ("a = 1\na = 2", "a = ", "[a\nb=1", "a = 1 b = 2", "a.b = 1\na = 2", "a = 01", "= 1"):
+    for wrong in (
+        "a = 1\na = 2", "a = ", "[a\nb=1", "a = 1 b = 2", "a.b = 1\na = 2", "a = 01", "= 1", "a = 1.", "a = 1__0",
+        "a = _1", "a = 0xg", "a = 1e", "a = 1e4_", "a = -0x1", "a = 99999999999999999999 1", "a = .1e400",
+        "a = 99999999999999999999_",
+    ):  # fmt: skip
         assert "is not TOML" in refused("a.toml", wrong)
     assert "hunter" not in refused("a.toml", 'token = "hunter2').splitlines()[0]
     for text in ("a = 1\na = 2", "a = ", "= 1", "a.b = 1\na = 2", "a = [1 2]", 'a = "\\x"', "[a]\n[a]"):
         sentence = refused("a.toml", text).splitlines()[0]
         assert not sentence.endswith((",", " ", ":")) and not any(word in sentence for word in ("saw", "Error while"))
     assert "is not TOML: array: expected comma or closing ']'" in refused("a.toml", "a = [1 2]")
+
+
+def test_any_number_of_wrong_values_of_toml_are_reported(imported: Import) -> None:
+    wrong = (
+        "1e400", "0." + "0" * 400 + "1", "0.00001e-320", "99999999999999999999", "0x" + "f" * 200, "2021-1-1", "00:00",
+        "2021-02-30 10:00:00", "2021-02-28 25:00:00", "1979-05-27T00:32:00+25:00", "1979-05-27T00:32:00-00:60",
+        "1979-05-27T24:00:00Z", "1979-05-27T00:32:60Z", "07:60:00", "2021-13-01", "1979-05-27Z", "07:32:00Z",
+        "07:32:00.",
+    )  # fmt: skip
+    text = "".join(f"n{number}_{place} = {word}\n" for number in range(100) for place, word in enumerate(wrong))
+    settings, notes = imported("a.toml", "first = 1\n" + text + "[last]\nx = 2\n")
+    assert settings == {"first": 1, "last.x": 2} and len(notes) == 100 * len(wrong)
+    assert imported("b.toml", "a = 0x" + "0" * 200 + "1\nb = 1." + "0" * 300 + "\nc = -1_0.5_0e+1_0\n") == (
+        {"a": 1, "b": 1.0, "c": -105000000000.0}, {},
+    )  # fmt: skip
+
+
+def test_what_only_looks_like_a_number_or_date_of_toml_stays(imported: Import) -> None:
+    text = r'''
+        2021-02-30 = "1e400" # = 1e400
+        99999999999999999999 = '= 2021-02-30'
+        1e400.2021-02-30 = """
+= 1e400 "" \\\""" = 99999999999999999999"""""
+        [25-00-00]
+        "a = [" = [ # 1e400 ]
+          "]", 1e5, # "
+          {b = "}", c = [1, 1e300]}, ['\', "\"1e400"],
+          1979-05-27 07:32:00.1234567891Z,
+        ]
+        '= 1e400' = {a = 1e1, "b" = "x, y = 1e400", c = ''}
+        d = 1979-05-27t00:32:00.5-07:30
+        [[99999999999999999999x]]
+        e = ""
+        "" = 1
+'''
+    settings, notes = imported("a.toml", text)
+    assert settings == {
+        "2021-02-30": "1e400", "99999999999999999999": "= 2021-02-30",
+        "1e400.2021-02-30": '= 1e400 "" \\""" = 99999999999999999999""',
+        "25-00-00.a = [": [
+            "]", 1e5, {"b": "}", "c": [1, 1e300]}, ["\\", '"1e400'], {"$date": "1979-05-27T07:32:00.123456789Z"},
+        ],
+        "25-00-00.= 1e400.a": 10.0, "25-00-00.= 1e400.b": "x, y = 1e400", "25-00-00.= 1e400.c": "",
+        "25-00-00.d": {"$date": "1979-05-27T08:02:00.5Z"}, "99999999999999999999x": [{"e": "", "": 1}],
+    }  # fmt: skip
+    assert set(notes) == {"25-00-00.a = [", "25-00-00.= 1e400"}
+    assert "more than nine digits" in notes["25-00-00.a = ["]
 
 
 def test_the_values_of_yaml(imported: Import) -> None:

@@ -17,6 +17,15 @@ enum ForeignText {
     return number
   }
 
+  /// A point in time, of local time such as `2001-12-14T21:59:43` and the digits of its fraction, of which nine count.
+  ///
+  /// nil if the calendar of the years 0 to 9999 does not have it.
+  static func moment(_ local: String, fraction: String, minutesEast: Int) -> Timestamp? {
+    let digits = String(Substring(fraction.utf8.prefix(9)))
+    guard let time = try? Timestamp(text: "\(local)\(digits.isEmpty ? "" : ".\(digits)")Z") else { return nil }
+    return try? Timestamp(seconds: time.seconds - Int64(minutesEast) * 60, nanoseconds: time.nanoseconds)
+  }
+
   static func bytes(_ text: String) throws(Obstacle) -> Value {
     let base64 = String(decoding: text.utf8.filter { !$0.isSpace }, as: UTF8.self)
     let form = #"{"$binary":{"base64":\#(Value.string(base64).json),"subType":"00"}}"#
