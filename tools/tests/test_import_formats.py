@@ -129,6 +129,9 @@ def test_a_dump_of_dconf_has_the_values_of_kept_gsettings(imported: Import) -> N
     }
     assert "its value is not GVariant text" in notes["/org/example/v1.2/bad"]
     assert "the last one counts" in notes["last in [org/example/v1.2]"]
+    wrong = "[/]\na='\\ud800'\nb=['\\U00110000']\nc[de]=1\nd='\\\\ud800 \\U0001f600'\ne='\\u0000'\n"
+    settings, notes = imported("b.dconf", wrong)
+    assert settings == {"c[de]": 1, "d": "\\ud800 \U0001f600"} and set(notes) == {"/a", "/b", "/e"}
     settings, _ = imported("numbers.dconf", "[panel]\nautohide=true\nsize=24\n", "--prefix", "p.")
     assert settings == {"p.panel.autohide": True, "p.panel.size": 24}
 

@@ -40,6 +40,17 @@ static const char *reason_of(const GError *error) {
   return reason != NULL ? reason + 1 : error->message;
 }
 
+/* Whether a text has an escape that stands for no character, at which GLib's parser fails an assertion. */
+static gboolean has_wrong_escape(const char *text) {
+  while ((text = strchr(text, '\\')) != NULL && *++text != 0) {
+    char digits[9] = "";
+    if (*text == 'u' || *text == 'U') g_strlcpy(digits, text + 1, *text == 'u' ? 5 : 9);
+    if (!g_unichar_validate((gunichar)g_ascii_strtoull(digits, NULL, 16))) return TRUE;
+    text++;
+  }
+  return FALSE;
+}
+
 /* Adds the settings of a group. Returns how many could not be read, which are named on standard error. */
 static guint add_group(GPtrArray *settings, GKeyFile *dump, const char *group, Schemas *schemas) {
   char **names = g_key_file_get_keys(dump, group, NULL, NULL);
@@ -55,14 +66,16 @@ static guint add_group(GPtrArray *settings, GKeyFile *dump, const char *group, S
     char *text = g_key_file_get_value(dump, group, *name, NULL);
     GError *error = NULL;
     gboolean is_misfit = FALSE;
-    GVariant *value = parse(text, type_at(schemas, path), &is_misfit, &error);
+    gboolean is_wrong = has_wrong_escape(text);
+    GVariant *value = is_wrong ? NULL : parse(text, type_at(schemas, path), &is_misfit, &error);
     if (value != NULL) {
       Dumped *dumped = g_new(Dumped, 1);
       *dumped = (Dumped){ path, value, is_misfit };
       g_ptr_array_add(settings, dumped);
     } else {
-      left_out++, g_printerr("left out %s: its value is not GVariant text: %s\n", path, reason_of(error));
-      g_error_free(error), g_free(path);
+      const char *reason = is_wrong ? "an escape is not a character of Unicode" : reason_of(error);
+      left_out++, g_printerr("left out %s: its value is not GVariant text: %s\n", path, reason);
+      g_clear_error(&error), g_free(path);
     }
     g_free(text);
   }
@@ -76,7 +89,9 @@ GPtrArray *read_dump(const char *file, Schemas *schemas, guint *left_out, char *
   GKeyFile *dump = g_key_file_new();
   GPtrArray *settings = g_ptr_array_new_with_free_func(free_dumped);
   char *text = contents_of(file, &error);
-  gboolean is_read = text != NULL && (*text == 0 || g_key_file_load_from_data(dump, text, -1, 0, &error));
+  /* Otherwise a name such as key[de] would be left out in another language. */
+  GKeyFileFlags flags = G_KEY_FILE_KEEP_TRANSLATIONS;
+  gboolean is_read = text != NULL && (*text == 0 || g_key_file_load_from_data(dump, text, -1, flags, &error));
   char **groups = g_key_file_get_groups(dump, NULL);
   *left_out = 0;
   for (char **group = groups; is_read && *group != NULL; group++)
