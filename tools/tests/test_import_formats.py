@@ -642,6 +642,17 @@ def test_what_yaml_1_2_reads_otherwise_is_reported(imported: Import) -> None:
         "j": 1500.0, "k": 1.5, "l": 17, "m": 1.5, "n": {"$numberDouble": "Infinity"},
     }  # fmt: skip
     assert set(notes) == {*"abcdefghi"} and all("is text in YAML 1.1" in reason for reason in notes.values())
+    text = "a: -.5\nb: +.5\nc: .5\nd: -.5e+3\ne: !!float 1\nf: !!float '2'\ng: !!float 1e3\nh: -.\ni: .5.5\nj: -.e5\n"
+    text += "k: &k -.5\nl: [*k, *k]\nm: *k\nn: &n 1.5e+3\no: [*n, *n]\n"
+    settings, notes = imported("c.yaml", text)
+    assert notes == {} and settings == {
+        "a": -0.5, "b": 0.5, "c": 0.5, "d": -500.0, "e": 1.0, "f": 2.0, "g": 1000.0, "h": "-.", "i": ".5.5",
+        "j": "-.e5", "k": -0.5, "l": [-0.5, -0.5], "m": -0.5, "n": 1500.0, "o": [1500.0, 1500.0],
+    }  # fmt: skip
+    settings, notes = imported("d.yaml", "a: x\x85b: 1\n".encode())
+    assert settings == {"a": "x", "b": 1} and list(notes) == ["the whole file"]
+    settings, notes = imported("e.yaml", "a: 2001-12-14T21:59:43.1234567891Z\nb: 2001-12-14T21:59:43+24:00\nc: 1\n")
+    assert settings == {"a": {"$date": "2001-12-14T21:59:43.123456789Z"}, "c": 1} and set(notes) == {"a", "b"}
 
 
 def test_a_wrong_value_of_yaml_is_reported_and_the_others_are_imported(imported: Import) -> None:

@@ -22,11 +22,24 @@ enum YAMLFile {
         throw StoreError(.invalid, offset: 0, "the YAML must be a mapping, whose members are keys")
       }
       try found.add(members, splitting: whole)
+      if Self.hasOldLineBreaks(text.bytes) {
+        losses.add("the line breaks NEL, LS and PS of Unicode end lines as in YAML 1.1, also in values")
+      }
       try losses.report(to: &found, at: "the whole file")
     } catch let error as YamlError {
       throw unreadable(error, text)
     }
     return found
+  }
+
+  private static func hasOldLineBreaks(_ bytes: [UInt8]) -> Bool {
+    bytes.indices.contains { index in
+      switch bytes[index] {
+      case 0xC2: bytes[index...].starts(with: [0xC2, 0x85])
+      case 0xE2: bytes[index...].starts(with: [0xE2, 0x80, 0xA8]) || bytes[index...].starts(with: [0xE2, 0x80, 0xA9])
+      default: false
+      }
+    }
   }
 
   private static func unreadable(_ error: YamlError, _ text: PlainText) -> StoreError {
@@ -151,13 +164,14 @@ private struct YAMLNode: Foreign {
     switch Unicode.Scalar(scalar.string.utf8.first ?? UInt8(ascii: "~")) {
     case "0"..."9", "+", "-", ".", "~", "<", "=", "y", "Y", "n", "N", "t", "T", "f", "F", "o", "O":
       guard scalar.string.utf8.count < 256 else { return .str }
-      let kind = Node.scalar(scalar).tag.kind
+      // The tag of a scalar remembers what it is found to be, and aliases share it.
+      let kind = Node(scalar.string, .implicit, scalar.style).tag.kind
       return kind == .str && isPointFirst(scalar.string) ? .float : kind
     default: return .str
     }
   }
 
-  /// Whether a text is a number such as .1e5, which only YAML 1.2 has.
+  /// Whether a text is a number such as -.5 or .1e5, which Yams takes for text.
   private static func isPointFirst(_ text: String) -> Bool {
     var rest = text.utf8[...]
     func skipDigits() -> Bool {
@@ -166,9 +180,10 @@ private struct YAMLNode: Foreign {
       return !digits.isEmpty
     }
     if let sign = rest.first, "+-".utf8.contains(sign) { rest.removeFirst() }
-    guard rest.popFirst() == UInt8(ascii: "."), skipDigits(), rest.popFirst().map({ $0 | 0x20 }) == UInt8(ascii: "e")
-    else { return false }
-    return skipDigits() && rest.isEmpty
+    guard rest.popFirst() == UInt8(ascii: "."), skipDigits() else { return false }
+    guard let exponent = rest.popFirst() else { return true }
+    if let sign = rest.first, "+-".utf8.contains(sign) { rest.removeFirst() }
+    return exponent | 0x20 == UInt8(ascii: "e") && skipDigits() && rest.isEmpty
   }
 }
 
@@ -176,8 +191,12 @@ private struct YAMLNode: Foreign {
 private struct YAMLScalar {
   private let tag: Tag.Name
   private let text: String
+  /// Whether the file says what it is.
+  private let isTagged: Bool
 
-  init(_ scalar: Node.Scalar) { (tag, text) = (YAMLNode.tag(of: scalar), scalar.string) }
+  init(_ scalar: Node.Scalar) {
+    (tag, text, isTagged) = (YAMLNode.tag(of: scalar), scalar.string, scalar.tag.kind != .implicit)
+  }
 
   func value(_ losses: inout Losses) throws(Obstacle) -> Value {
     switch tag {
@@ -248,7 +267,7 @@ private struct YAMLScalar {
   /// A number with a point or an exponent, or an integer such as 08.
   private func real(_ losses: inout Losses) throws(Obstacle) -> Value {
     let digits = text.utf8.dropFirst(text.utf8.first.map { "+-".utf8.contains($0) } == true ? 1 : 0)
-    if !digits.isEmpty, digits.allSatisfy(Self.isDigit) {
+    if !isTagged, !digits.isEmpty, digits.allSatisfy(Self.isDigit) {
       losses.add(Self.newNumber)
       if let integer = Int64(text) { return .int(integer) }
       if let integer = UInt64(text) { return .uint(integer) }
@@ -269,7 +288,7 @@ private struct YAMLScalar {
     // In YAML 1.1 a number has a point, and its exponent a sign.
     let exponent = word.utf8.drop { $0 != UInt8(ascii: "e") }.dropFirst()
     let hasSign = exponent.first.map { "+-".utf8.contains($0) } ?? true
-    if !hasSign || !word.utf8.contains(UInt8(ascii: ".")) { losses.add(Self.newNumber) }
+    if !isTagged, !hasSign || !word.utf8.contains(UInt8(ascii: ".")) { losses.add(Self.newNumber) }
     return try ForeignText.double(word)
   }
 
@@ -294,16 +313,18 @@ private struct YAMLScalar {
     guard numbers.count == 3 || numbers.count == 6 else { throw wrong }
     if rest.first == UInt8(ascii: ".") {
       rest = rest.dropFirst()
-      fraction = "." + String(decoding: Array(nextNumber().utf8.prefix(9)), as: UTF8.self)
-      if fraction == "." { fraction = "" }
+      fraction = nextNumber()
+      if fraction.utf8.count > 9 { losses.add(Losses.fraction) }
     }
     rest = rest.drop { $0 == 0x20 || $0 == 0x09 }
-    var offset = 0
+    var minutes = 0
     if let sign = rest.first, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") {
       rest = rest.dropFirst()
       let hours = Int(nextNumber()) ?? 0
       rest = rest.drop { $0 == UInt8(ascii: ":") }
-      offset = (hours * 60 + (Int(nextNumber()) ?? 0)) * (sign == UInt8(ascii: "-") ? -60 : 60)
+      let more = Int(nextNumber()) ?? 0
+      guard hours < 24, more < 60 else { throw wrong }
+      minutes = (hours * 60 + more) * (sign == UInt8(ascii: "-") ? -1 : 1)
     } else if rest.isEmpty {
       losses.add("a date without a time zone is imported as one in UTC, as YAML has it")
     }
@@ -312,13 +333,10 @@ private struct YAMLScalar {
       let digits = String(number)
       return String(repeating: "0", count: max(0, (index == 0 ? 4 : 2) - digits.utf8.count)) + digits
     }
-    let local = "\(parts[0])-\(parts[1])-\(parts[2])T\(parts[3]):\(parts[4]):\(parts[5])\(fraction)Z"
-    guard let time = try? Timestamp(text: local),
-      let moment = try? Timestamp(seconds: time.seconds - Int64(offset), nanoseconds: time.nanoseconds)
-    else { throw wrong }
+    let local = "\(parts[0])-\(parts[1])-\(parts[2])T\(parts[3]):\(parts[4]):\(parts[5])"
+    guard let moment = ForeignText.moment(local, fraction: fraction, minutesEast: minutes) else { throw wrong }
     return moment
   }
-
 }
 
 extension Tag {
