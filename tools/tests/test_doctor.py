@@ -125,6 +125,29 @@ def store(kept: Kept, tmp_path: Path) -> Path:
     return folder
 
 
+def test_a_damaged_value_can_be_set(kept: Kept, store: Path) -> None:
+    plant(settled(kept, store), "UPDATE entry SET kind = 'what' WHERE key = 'a'")
+    assert kept("get", str(store), "a").status == 4
+    for options in (["--dry-run"], []):
+        done = kept("set", str(store), "a", "3", *options)
+        assert done.status == 0, done
+        assert "had a value that cannot be read" in done.err
+    assert kept("get", str(store), "a").out == "3\n"
+    assert kept("doctor", str(store)).status == 0
+
+
+def test_a_damaged_secret_that_is_set_is_not_shown(kept: Kept, store: Path) -> None:
+    schema = '{"properties": {"s": {"type": "string", "secret": true}}}'
+    assert kept("declare", str(store), "-", input=schema).status == 0
+    assert kept("set", str(store), "s", "before").status == 0
+    plant(settled(kept, store), "UPDATE entry SET kind = 'what' WHERE key = 's'")
+    done = kept("set", str(store), "s", "hunter2", "--dry-run")
+    assert (done.status, "(secret)" in done.out) == (0, True), done
+    assert "hunter2" not in done.out + done.err
+    assert kept("set", str(store), "s", "hunter2").status == 0
+    assert kept("get", str(store), "s", "--reveal").out == "hunter2\n"
+
+
 @pytest.mark.parametrize("planted", PLANTED)
 def test_what_is_planted_is_found_once_with_what_to_do(planted: str, kept: Kept, store: Path) -> None:
     action, status, what, remedy = PLANTED[planted]

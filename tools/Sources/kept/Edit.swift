@@ -69,7 +69,7 @@ final class Edit {
   }
 
   func set(_ key: KeyName, _ given: GivenValue, as type: DeclaredType?, allowsUndeclared: Bool) throws(StoreError) {
-    let declaration = try transaction.declaration(forKey: key.text)
+    let declaration = try declaration(of: key)
     let type = type ?? declaration?.type
     // Before the text is read: a wrong key is the mistake then, and not its value.
     if type == nil { try checkKnown(key, allowsUndeclared) }
@@ -98,10 +98,10 @@ final class Edit {
 
   func set(_ key: KeyName, _ value: Value, allowsUndeclared: Bool) throws(StoreError) {
     try checkKnown(key, allowsUndeclared)
-    let old = try transaction.entry(for: key)
+    let (old, isSecret) = (try replaced(key), try declaration(of: key)?.isSecret == true)
     let hiding = try transaction.set(value, forKey: key.text)
     let new = try transaction.entry(for: key)
-    note(key, old?.value, new?.value, isSecret: new?.declaration?.isSecret == true)
+    note(key, old, new?.value, isSecret: isSecret)
     if let hiding {
       warnings.append("\"\(Shown.line(key.text))\": is stored, but hidden by the \(hiding) layer; see kept explain")
     }
@@ -112,6 +112,23 @@ final class Edit {
     try checkKnown(key, allowsUndeclared)
     _ = try transaction.remove(key.text)
     note(key, old?.value, nil, isSecret: old?.declaration?.isSecret == true)
+  }
+
+  /// The declaration of a key, also if its value is damaged.
+  private func declaration(of key: KeyName) throws(StoreError) -> Declaration? {
+    do throws(StoreError) { return try transaction.declaration(forKey: key.text) } catch {
+      guard error.code == .corrupt else { throw error }
+      return try transaction.store.declarations(prefix: key.text).declarations.first { $0.key == key }?.declaration
+    }
+  }
+
+  /// The value that a change replaces: nil, with a warning, if it is damaged.
+  private func replaced(_ key: KeyName) throws(StoreError) -> Value? {
+    do throws(StoreError) { return try transaction.entry(for: key)?.value } catch {
+      guard error.code == .corrupt else { throw error }
+      warnings.append("\"\(Shown.line(key.text))\": had a value that cannot be read: \(error.message)")
+      return nil
+    }
   }
 
   /// Throws `conflict` unless the stored value has this revision; call it before the key is changed.
@@ -125,7 +142,7 @@ final class Edit {
 
   /// Throws `conflict` unless the stored value is the one that `set` would store for a text.
   func expect(_ key: KeyName, text: String) throws(StoreError) {
-    let declaration = try transaction.declaration(forKey: key.text)
+    let declaration = try declaration(of: key)
     try expect(key, value(.text(text), as: declaration?.type, key, declaration))
   }
 
@@ -142,12 +159,19 @@ final class Edit {
   }
 
   private func checkKnown(_ key: KeyName, _ allowsUndeclared: Bool) throws(StoreError) {
-    // An entry without a value has a declaration.
-    guard isStrict, !allowsUndeclared, try transaction.entry(for: key) == nil else { return }
+    guard isStrict, !allowsUndeclared, try !isPresent(key) else { return }
     throw .refused(
       key,
       "is not declared in this store\(try Suggestion.similar(to: key, in: transaction.store)); "
         + "--undeclared allows it")
+  }
+
+  private func isPresent(_ key: KeyName) throws(StoreError) -> Bool {
+    // An entry without a value has a declaration.
+    do throws(StoreError) { return try transaction.entry(for: key) != nil } catch {
+      guard error.code == .corrupt else { throw error }
+      return true
+    }
   }
 }
 
