@@ -204,6 +204,34 @@ def test_a_key_that_was_changed_long_before_does_not_lose_with_another(
     assert sorted(lost) == ["k", "k2"]
 
 
+def test_a_key_that_was_changed_right_after_another_does_not_lose_with_it(etcd: Etcd, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    one.transaction({"a": "1", "b": "1"})
+    wait_until_same(etcd, PREFIX, one, other)
+    other.kill()
+    one.set("a", "2")
+    wait_until_same(etcd, PREFIX, one)
+    other.set("before", "3")
+    other.transaction({"a": "3", "b": "3", "together": "3"})
+    other.set("after", "3")
+    other.start()
+    wait_until_same(etcd, PREFIX, one, other)
+    assert one.values() == {"a": "2", "b": "1", "before": "3", "after": "3"}
+    assert other.status()["conflicts"] == 3
+
+
+def test_a_new_key_that_loses_with_another_names_the_machine_that_won(
+    etcd: Etcd, apart: tuple[SyncMachine, SyncMachine]
+) -> None:
+    one, other = apart
+    other.transaction({"a": "4", "new": "4"})
+    other.start()
+    wait_until_same(etcd, PREFIX, one, other)
+    assert "new" not in other.values()
+    assert other.history("new")[0]["tag"] == "fleet:one:conflict"
+    assert {one["winner"] for one in other.status()["lastConflicts"]} == {"one"}
+
+
 def test_only_what_has_lost_is_called_a_conflict(etcd: Etcd, apart: tuple[SyncMachine, SyncMachine]) -> None:
     one, other = apart
     one.transaction({"c": "4", "d": "4"})

@@ -136,7 +136,9 @@ struct Agreements: ~Copyable {
     let snapshot = try store.snapshot()
     var table: [ExactString: Agreement] = [:]
     for key in try snapshot.storedKeys(prefix: "") {
-      table[key.exact] = try snapshot.entry(for: key)?.value.flatMap(Agreement.init)
+      // One that is damaged is compared anew.
+      table[key.exact] = try LocalValue(reading: { () throws(StoreError) in try snapshot.entry(for: key) })
+        .value.flatMap(Agreement.init)
     }
     return table
   }

@@ -38,7 +38,15 @@ extension Syncer {
       // The keys change faster than they can be read.
       wake(after: .milliseconds(100))
       return nil
+    } catch let error as StoreError {
+      // The connection is not to blame.
+      let problem = "the store cannot be read: \(error)"
+      if state.storeProblem != problem { log.error("\(problem)") }
+      state.storeProblem = problem
+      wake(after: Self.retry)
+      return nil
     }
+    state.storeProblem = nil
     guard reading.revision > delivered, !isFirst else {
       waiting = nil
       delivered = max(delivered, reading.revision)
@@ -67,36 +75,30 @@ extension Syncer {
 
   /// Finds out which changes were made together where no notice has told: this program did not run, or was slow.
   ///
-  /// Only what has changed since both sides were the same counts. The history merges the changes that one program makes
-  /// to a key within a moment, and so hides what else a transaction has changed: transactions that were close together
-  /// count as one.
+  /// Only what has changed since both sides were the same counts. The history has each commit whole. Where it has folded
+  /// commits of one program to the same keys, it tells which revisions these had: they count as one.
   private func joinByHistory(_ keys: Set<ExactString>) {
     areGroupsKnown = true
     // Of keys that the history lacks, all may have been changed together.
     var unknown = keys
     var begun: Set<ExactString> = []
-    var near: Set<ExactString> = []
-    var last: PastChange?
-    for change in (try? local.plain.history())?.changes ?? [] {
+    var together: [Revision: Set<ExactString>] = [:]
+    let history = try? local.plain.history()
+    var folded = history?.missing ?? []
+    for change in history?.changes ?? [] {
       let key = change.key.exact
       let agreed = agreements.table[key]?.local
       guard keys.contains(key), change.revision > agreed ?? 0, !begun.contains(key) else { continue }
       // A key of which nothing was agreed began when it was last absent.
       if agreed == nil, change.old == .absent { begun.insert(key) }
       unknown.remove(key)
-      if let last, !Self.areClose(last, change) {
-        groups.join(near)
-        near = []
-      }
-      near.insert(key)
-      last = change
+      while let range = folded.last, range.lowerBound > change.revision { folded.removeLast() }
+      // The last of the commits that were folded comes right behind them.
+      let isFolded = folded.last.map { change.revision - 1 <= $0.upperBound } ?? false
+      together[isFolded ? folded.last?.lowerBound ?? 0 : change.revision, default: []].insert(key)
     }
-    groups.join(near)
+    for keys in together.values { groups.join(keys) }
     groups.join(unknown)
-  }
-
-  private static func areClose(_ one: PastChange, _ other: PastChange) -> Bool {
-    one.revision == other.revision || abs(one.time.seconds - other.time.seconds) <= 1
   }
 
   private func noteSteps(_ plan: SyncPlan, _ situations: [ExactString: Situation]) throws(StoreError) {
@@ -148,14 +150,15 @@ extension Syncer {
     let downloads = keys.compactMap { key in
       situations[key].map { Download(key: key, value: $0.remote.present(nil), local: $0.local) }
     }
-    let listed = Set(names.values).sorted()
-    let tag = "fleet:\(listed.prefix(5).joined(separator: ","))\(isConflict ? ":conflict" : "")"
+    let listed = Set(names.values).sorted().prefix(5).joined(separator: ",")
+    let winner = listed.isEmpty ? Self.unknown : listed
+    let tag = "fleet:\(winner)\(isConflict ? ":conflict" : "")"
     do {
       guard let refusals = try local.apply(downloads, tag: tag) else { return false }
       for (key, reason) in refusals { note(reason, for: key) }
       let done = keys.subtracting(refusals.keys)
       try agree(done, situations)
-      for key in done where isConflict { note(conflict: key, winner: names[revisions[key] ?? 0] ?? Self.unknown) }
+      for key in done where isConflict { note(conflict: key, winner: revisions[key].flatMap { names[$0] } ?? winner) }
       state.received += done.count
       noteProblem(nil)
       return true
@@ -166,7 +169,7 @@ extension Syncer {
     }
   }
 
-  /// The revisions at which etcd has changed keys; 0 for one that is not known.
+  /// The revisions at which etcd has changed keys; 0 for one that is not known, and none for a key that etcd never had.
   private func revisions(
     _ keys: Set<ExactString>, _ situations: [ExactString: Situation], _ session: Session
   ) async throws -> [ExactString: Int64] {
@@ -174,12 +177,14 @@ extension Syncer {
     var deleted: [(key: ExactString, agreed: Int64)] = []
     for key in keys {
       guard let situation = situations[key] else { continue }
-      revisions[key] = situation.remote.revision
-      // No watch has told of it.
-      if situation.remote.revision == 0, let agreed = situation.agreed?.etcd, agreed > 0 {
-        deleted.append((key, agreed))
+      guard situation.remote.revision == 0 else {
+        revisions[key] = situation.remote.revision
+        continue
       }
+      // No watch has told of it.
+      if let agreed = situation.agreed?.etcd, agreed > 0 { deleted.append((key, agreed)) }
     }
+    for (key, _) in deleted { revisions[key] = 0 }
     guard let now = mirror?.revision, !deleted.isEmpty else { return revisions }
     let found = try await session.deletions(
       deleted.map { (key: place.key($0.key.text), revision: $0.agreed) }, until: now)

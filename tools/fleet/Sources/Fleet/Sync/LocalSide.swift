@@ -6,10 +6,12 @@ internal import Kept
 
 /// What the store has for a key.
 struct LocalValue: Sendable, Hashable {
-  /// Nil if the key is absent.
+  /// Nil if the key is absent, or its value cannot be read.
   var value: Value?
   var revision: Revision?
   var declaration: Declaration?
+  /// Why the value cannot be read, if it cannot.
+  var damage: String?
 
   static let absent = LocalValue(value: nil, revision: nil, declaration: nil)
 
@@ -20,6 +22,15 @@ struct LocalValue: Sendable, Hashable {
   init(_ entry: Entry?) {
     self.init(
       value: entry?.value, revision: entry?.value == nil ? nil : entry?.revision, declaration: entry?.declaration)
+  }
+
+  /// What a key has, also if its value is damaged.
+  init(reading entry: () throws(StoreError) -> Entry?) throws(StoreError) {
+    do throws(StoreError) { self.init(try entry()) } catch {
+      guard error.code == .corrupt else { throw error }
+      self = .absent
+      damage = error.message
+    }
   }
 }
 
@@ -85,10 +96,13 @@ struct LocalSide: Sendable {
       var reading = LocalReading(values: [:], revision: 0, storeRevision: 0)
       var areThere = true
       for key in keys {
-        let local = try (try? KeyName(key.text)).map { LocalValue(try transaction.entry(for: $0)) } ?? .absent
+        let local =
+          try (try? KeyName(key.text)).map { key throws(StoreError) in
+            try LocalValue(reading: { () throws(StoreError) in try transaction.entry(for: key) })
+          } ?? .absent
         reading.values[key] = local
         reading.revision = max(reading.revision, local.revision ?? 0)
-        areThere = areThere && local.value != nil
+        areThere = areThere && (local.value != nil || local.damage != nil)
       }
       reading.storeRevision = try plain.currentRevision()
       // When a key was removed is not known.
@@ -101,10 +115,12 @@ struct LocalSide: Sendable {
   func readAll(_ others: some Sequence<ExactString>) throws(StoreError) -> LocalReading {
     let snapshot = try plain.snapshot()
     var values: [ExactString: LocalValue] = [:]
-    for key in try snapshot.storedKeys(prefix: "") { values[key.exact] = LocalValue(try snapshot.entry(for: key)) }
+    for key in try snapshot.storedKeys(prefix: "") {
+      values[key.exact] = try LocalValue(reading: { () throws(StoreError) in try snapshot.entry(for: key) })
+    }
     for other in others where values[other] == nil {
       values[other] = try (try? KeyName(other.text)).map { key throws(StoreError) in
-        LocalValue(try snapshot.entry(for: key))
+        try LocalValue(reading: { () throws(StoreError) in try snapshot.entry(for: key) })
       }
     }
     return LocalReading(values: values, revision: snapshot.revision, storeRevision: snapshot.revision)

@@ -70,6 +70,8 @@ struct Situation: Sendable {
   var remoteRevision: Int64
 
   func step(_ key: ExactString, _ options: SyncOptions) -> Step {
+    // Neither side may have the other's: what the damage has left is for the user to judge.
+    if let damage = local.damage { return .refuse("the store cannot read it: \(damage)") }
     if local.declaration?.isSecret == true, !options.sendsSecrets { return .withhold }
     let isReadable = if case .failure = remote.value { false } else { true }
     let present = remote.present(local.declaration)

@@ -84,6 +84,8 @@ struct SyncState: Sendable {
   private var lastConflicts: [Conflict] = []
   /// What keeps changes from the store or from etcd.
   var problem: String?
+  /// Why nothing can be read from the store.
+  var storeProblem: String?
   var reportProblem: String?
   var sent = 0
   var received = 0
@@ -106,7 +108,7 @@ struct SyncState: Sendable {
     return report
   }
 
-  var problems: [String] { [problem, reportProblem].compactMap(\.self) }
+  var problems: [String] { [storeProblem, problem, reportProblem].compactMap(\.self) }
 
   func status(_ options: SyncOptions) -> [(ExactString, Value?)] {
     link.members + report.members + [

@@ -228,7 +228,7 @@ package actor Syncer {
       isDone = try await compare(areAll ? nil : keys, session)
       if !isDone { break }
     }
-    state.pending = changed.count
+    state.pending = state.storeProblem == nil ? changed.count : nil
     state.revision = mirror?.revision
     saveStatus()
     reporting.note()

@@ -1,0 +1,81 @@
+"""Values that a store cannot read stay behind alone."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from conftest import Etcd, Fleet, StartSync, SyncMachine, kept, report, wait_for, wait_until_same
+
+PREFIX = "/kept-users/anna"
+
+
+def checksum(data: bytes) -> int:
+    """CRC-32C."""
+    total = 0xFFFFFFFF
+    for byte in data:
+        total ^= byte
+        for _ in range(8):
+            total = total >> 1 ^ (0x82F63B78 if total & 1 else 0)
+    return total ^ 0xFFFFFFFF
+
+
+def damage(store: Path, *keys: str, size: int = 4096) -> None:
+    """Makes values unreadable in a store that no process has open; the pages keep right checksums."""
+    # A writer that closes the store moves what is in the journal into the database.
+    assert kept("set", str(store), "last", "1").status == 0
+    assert kept("reset", str(store), "last").status == 0
+    database = store / "values.sqlite"
+    with sqlite3.connect(database) as connection:
+        changed = [
+            connection.execute("UPDATE entry SET kind = 'array', value = '[1,' WHERE key = ?", [key]).rowcount
+            for key in keys
+        ]
+    connection.close()
+    assert changed == [1] * len(keys)
+    content = database.read_bytes()
+    salt = content[size - 8 : size - 4]
+    pages = [content[at : at + size - 8] + salt for at in range(0, len(content), size)]
+    sums = [checksum(number.to_bytes(4, "big") + page) for number, page in enumerate(pages, 1)]
+    database.write_bytes(b"".join(page + sum_.to_bytes(4, "big") for page, sum_ in zip(pages, sums, strict=True)))
+
+
+def refused(machine: SyncMachine) -> dict[str, str]:
+    return {one["key"]: one["reason"] for one in machine.status().get("refused", [])}
+
+
+def test_a_value_that_the_store_cannot_read_stays_behind_alone(etcd: Etcd, fleet: Fleet, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    one.transaction({"a": "1", "b": "2", "c": "3", "d": "4", "e": "5"})
+    wait_until_same(etcd, PREFIX, one, other)
+    one.kill()
+    damage(one.store, "b", "d")
+    one.start()
+    one.set("c", "6")
+    other.transaction({"a": "7", "d": "8"})
+    wait_for(lambda: other.get("c") == "6" and one.get("a") == "7", f"the others have arrived: {one.log}")
+    wait_for(lambda: set(refused(one)) == {"b", "d"}, f"they are refused: {one.log}")
+    assert all("cannot read it" in reason for reason in refused(one).values()), refused(one)
+    assert (one.status()["pending"], one.status()["connections"]) == (0, 1), one.log
+    assert other.values() == {"a": "7", "b": "2", "c": "6", "d": "8", "e": "5"}
+    wait_for(lambda: len(report(etcd, "one", PREFIX)["sync"].get("refused", [])) == 2, "they are reported")
+    assert fleet("status", "--prefix", PREFIX).status == 1
+    # What is set again is a change as any other.
+    one.set("b", "9")
+    one.set("d", "10")
+    wait_until_same(etcd, PREFIX, one, other)
+    wait_for(lambda: refused(one) == {}, f"nothing is refused: {one.log}")
+    assert (other.values()["b"], other.values()["d"]) == ("9", "8")
+
+
+def test_what_was_agreed_and_cannot_be_read_is_compared_anew(etcd: Etcd, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    one.transaction({"a": "1", "b": "2", "c": "3"})
+    wait_until_same(etcd, PREFIX, one, other)
+    one.kill()
+    damage(one.folder / "state" / "agreed.kept", "a", "b")
+    other.set("a", "4")
+    one.set("c", "5")
+    one.start()
+    wait_until_same(etcd, PREFIX, one, other)
+    assert one.values() == {"a": "4", "b": "2", "c": "5"}
