@@ -1,9 +1,13 @@
-"""Values that a store cannot read stay behind alone."""
+"""Values that a store cannot read stay behind alone, and a program that was killed at any moment goes on."""
 
 from __future__ import annotations
 
+import json
+import shutil
 import sqlite3
 from pathlib import Path
+
+import pytest
 
 from conftest import Etcd, Fleet, StartSync, SyncMachine, kept, report, wait_for, wait_until_same
 
@@ -79,3 +83,57 @@ def test_what_was_agreed_and_cannot_be_read_is_compared_anew(etcd: Etcd, start_s
     one.start()
     wait_until_same(etcd, PREFIX, one, other)
     assert one.values() == {"a": "4", "b": "2", "c": "5"}
+
+
+@pytest.mark.parametrize("has_come", [True, False])
+def test_a_machine_that_was_killed_between_the_store_and_the_agreement_has_no_conflict(
+    etcd: Etcd, start_sync: StartSync, has_come: bool
+) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    values = {"a": json.dumps("x" * 90_000), "gone": "1", "both": "1"}
+    one.transaction(values)
+    wait_until_same(etcd, PREFIX, one, other)
+    other.kill()
+    agreed = other.folder / "agreed"
+    shutil.copytree(other.folder / "state", agreed)
+    after = max(change["revision"] for change in other.history())
+    one.transaction({"a": json.dumps("y" * 90_000), "both": "2"})
+    one.reset("gone")
+    wait_until_same(etcd, PREFIX, one)
+    revisions = {key: etcd.revision(f"{PREFIX}/com.example.player/user/{key}") for key in ("a", "both")}
+    if has_come:
+        other.start()
+        wait_until_same(etcd, PREFIX, one, other)
+        other.kill()
+    # What a kill has left, between the commit of the store and the agreement.
+    shutil.rmtree(other.folder / "state")
+    agreed.rename(other.folder / "state")
+    (other.folder / "state" / "taking.json").write_text(json.dumps({"after": after, "keys": {**revisions, "gone": 0}}))
+    other.set("a", '"mine"')
+    other.set("gone", '"mine"')
+    one.set("both", "3")
+    wait_until_same(etcd, PREFIX, one)
+    other.set("both", '"mine"')
+    other.start()
+    wait_until_same(etcd, PREFIX, one, other)
+    lost = {change["key"] for change in other.history() if (change.get("tag") or "").endswith(":conflict")}
+    if has_come:
+        assert one.values() == {"a": '"mine"', "gone": '"mine"', "both": "3"}
+        assert lost == {"both"}
+    else:
+        assert one.values() == {"a": json.dumps("y" * 90_000), "both": "3"}
+        assert lost == {"a", "gone", "both"}
+
+
+def test_what_is_about_to_come_down_is_written_down_before(etcd: Etcd, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    one.set("a", "1")
+    wait_until_same(etcd, PREFIX, one, other)
+    obstacle = other.folder / "state" / "taking.json"
+    obstacle.mkdir()
+    one.set("a", "2")
+    wait_for(lambda: "taking.json" in str(other.status().get("problems")), f"it is told: {other.log}")
+    assert other.get("a") == "1"
+    obstacle.rmdir()
+    wait_until_same(etcd, PREFIX, one, other)
+    assert not obstacle.exists()

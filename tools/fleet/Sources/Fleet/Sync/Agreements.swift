@@ -4,6 +4,8 @@
 // Invariants, each of which a kill may interrupt only between two of these steps:
 // - What is sent is written down before it is sent, and what was agreed after both sides have it. In between, etcd has
 //   either what it had, or what was sent; the fence tells which (Fence.swift). Nothing is sent while that is not known.
+// - What is taken from etcd is written down before it goes into the store, and forgotten when it was agreed. In
+//   between, the store's history tells whether the store has it.
 // - The agreements are of one store and of one set of keys in etcd. They are forgotten before others are begun.
 
 internal import FoundationEssentials
@@ -27,6 +29,14 @@ struct Agreement: Sendable, Hashable {
     /// Whether nothing was agreed of the key before.
     var isFirst: Bool
   }
+}
+
+/// What was about to go from etcd into the store.
+struct Taking: Sendable {
+  /// The revision of etcd that has changed each key; 0 for an absent one.
+  var keys: [ExactString: Int64]
+  /// The revision of the store before it.
+  var after: Revision
 }
 
 /// The two sides of an agreement.
@@ -58,6 +68,7 @@ struct Agreements: ~Copyable {
 
   private var sidesPath: String { "\(folder)/place.json" }
   private var storePath: String { "\(folder)/agreed.kept" }
+  private var takingPath: String { "\(folder)/taking.json" }
 
   /// Throws `unavailable` if another process uses the folder.
   init(_ folder: String) throws(StoreError) {
@@ -79,6 +90,7 @@ struct Agreements: ~Copyable {
     if isNew {
       store?.close()
       (store, table) = (nil, [:])
+      try note(nil)
       do { try FileManager.default.removeItem(atPath: storePath) } catch {
         guard (error as? CocoaError)?.code == .fileNoSuchFile else {
           throw StoreError(.unavailable, "cannot remove \(storePath): \(error)")
@@ -111,6 +123,28 @@ struct Agreements: ~Copyable {
       }
     }
     try update(settled)
+  }
+
+  /// What was about to go into the store when this program was killed.
+  var taking: Taking? {
+    guard let bytes = FileManager.default.contents(atPath: takingPath),
+      let value = try? Value(json: String(decoding: bytes, as: UTF8.self)), let after = value["after"]?.asInt64
+    else { return nil }
+    let keys = (value["keys"]?.asDictionary ?? ValueDictionary()).compactMap { key in
+      key.value.asInt64.map { (key.key, $0) }
+    }
+    return Taking(keys: Dictionary(keys) { $1 }, after: Revision(clamping: after))
+  }
+
+  /// Writes down what is about to go into the store; nil when it was agreed.
+  func note(_ taking: Taking?) throws(StoreError) {
+    guard let taking else {
+      unlink(takingPath)
+      return
+    }
+    let keys = ValueDictionary(taking.keys.map { ($0.key, .number($0.value)) })
+    let value = Value.object(["after": .number(taking.after), "keys": .dictionary(keys)])
+    try AtomicFile.write(Data(value.json.utf8), to: takingPath, mode: 0o600)
   }
 
   /// Writes down agreements; nil forgets one.

@@ -154,6 +154,8 @@ extension Syncer {
     let winner = listed.isEmpty ? Self.unknown : listed
     let tag = "fleet:\(winner)\(isConflict ? ":conflict" : "")"
     do {
+      try agreements.note(taking(keys, situations))
+      defer { try? agreements.note(nil) }
       guard let refusals = try local.apply(downloads, tag: tag) else { return false }
       for (key, reason) in refusals { note(reason, for: key) }
       let done = keys.subtracting(refusals.keys)
@@ -167,6 +169,27 @@ extension Syncer {
       wake(after: Self.retry)
       return false
     }
+  }
+
+  private func taking(_ keys: Set<ExactString>, _ situations: [ExactString: Situation]) -> Taking {
+    let taken = keys.compactMap { key in situations[key].map { (key, $0.remote.compared) } }
+    let after = keys.compactMap { situations[$0]?.localRevision }.min() ?? 0
+    return Taking(keys: Dictionary(taken) { $1 }, after: after)
+  }
+
+  /// Finds out whether what was about to go into the store did before this program was killed.
+  ///
+  /// What the user has changed since is then a change of what etcd has, and no conflict with it.
+  func settleTaking() throws(StoreError) {
+    guard let taking = agreements.taking else { return }
+    var agreed: [ExactString: Agreement?] = [:]
+    for change in (try? local.plain.history())?.changes ?? [] where change.revision > taking.after {
+      let key = change.key.exact
+      guard let etcd = taking.keys[key], change.tag?.utf8.starts(with: "fleet:".utf8) == true else { continue }
+      agreed.updateValue(Agreement(etcd: etcd, local: change.revision), forKey: key)
+    }
+    try agreements.update(agreed)
+    try agreements.note(nil)
   }
 
   /// The revisions at which etcd has changed keys; 0 for one that is not known, and none for a key that etcd never had.

@@ -158,6 +158,7 @@ package actor Syncer {
       cluster: cluster, keys: WriterRecord(first).keys, prefix: place.place.prefix, store: try local.identity(),
       salvage: try local.quarantine() ?? agreements.salvage)
     let isNew = try agreements.open(sides)
+    try settleTaking()
     if isNew { log.notice("the store or etcd is another one than before: everything is compared as on a new machine") }
     reading = try await decide(reading, session, isNew: isNew)
     _ = try writer(reading)
