@@ -302,6 +302,12 @@ def test_it_is_ready_without_etcd(start_machine: StartMachine, tmp_path: Path) -
         assert manager.recv(100) == b"READY=1"
 
 
+def test_a_prefix_is_escaped_in_metrics(etcd: Etcd, start_machine: StartMachine, tmp_path: Path) -> None:
+    metrics = tmp_path / "kept.prom"
+    start_machine(etcd, "--metrics-file", str(metrics), "--prefix", '/a"b\\c\nd')
+    wait_for(lambda: metrics.exists() and ',prefix="/a\\"b\\\\c\\nd",' in metrics.read_text(), "it is escaped")
+
+
 def test_metrics_are_there_for_prometheus(etcd: Etcd, start_machine: StartMachine, tmp_path: Path) -> None:
     metrics = tmp_path / "kept.prom"
     machine = start_machine(etcd, "--metrics-file", str(metrics))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import signal
 
 import pytest
 
-from conftest import IDENTIFIER, Etcd, Fleet, StartMachine, StartSync, key, wait_for, wait_until_same
+from conftest import IDENTIFIER, Etcd, Fleet, StartMachine, StartSync, key, run, wait_for, wait_until_same
 
 PREFIX = "/kept-users/anna"
 
@@ -93,6 +94,15 @@ def test_a_document_that_is_too_large_is_refused_by_name(etcd: Etcd, fleet: Flee
     done = fleet("publish", "--managed", "-", input=json.dumps({"values": {"a": "x" * size}}))
     assert done.status == 3
     assert "managed has" in done.err and "bytes; etcd takes 1568768" in done.err
+
+
+def test_what_etcd_refuses_is_not_shown_as_a_change(start_etcd: object) -> None:
+    assert callable(start_etcd)
+    etcd = start_etcd(1, "--max-request-bytes", "20000")
+    etcd.wait_until_ready()
+    command = [os.environ["KEPT_FLEET"], "publish", IDENTIFIER, "--etcd", etcd.urls[0], "--managed", "-"]
+    done = run(command, json.dumps({"values": {"a": "x" * 100_000}}))
+    assert (done.status != 0, done.out) == (True, ""), done
 
 
 def test_a_value_in_etcd_that_is_too_large_to_be_read_is_named(start_etcd: object, start_sync: StartSync) -> None:

@@ -206,6 +206,40 @@ def test_a_report_with_extreme_numbers_ends_nothing(etcd: Etcd, fleet: Fleet, ma
     assert len(machines(fleet)) == 33
 
 
+def test_what_is_no_report_is_named_by_its_key(etcd: Etcd, fleet: Fleet, machine: Machine) -> None:
+    wait_for(lambda: len(reports(etcd)) == 1, "it has reported")
+    assert fleet("status").status == 0
+    etcd.put(key("status/bad\u202e"), "{")
+    etcd.put(key("status/other"), '{"host": 1}')
+    strange = base64.b64encode(key("status/").encode() + b"\xff").decode()
+    etcd.call("kv/put", key=strange, value="")
+    for command in (["status"], ["status", "--json"], ["publish", "--dry-run", "--remove", "managed"]):
+        done = fleet(*command)
+        assert done.status == (1 if command[0] == "status" else 0), done
+        assert len(done.err.splitlines()) == 3, done.err
+        for name in ("bad\\u{202E}", "other", "\\xff"):
+            assert f"/status/{name} is no report" in done.err, done.err
+    assert [one["host"] for one in machines(fleet)] == ["web1"]
+
+
+def test_an_interval_without_bounds_becomes_overdue_and_the_future_is_not_the_past(etcd: Etcd, fleet: Fleet) -> None:
+    def put(host: str, interval: int, ago: int) -> None:
+        moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - ago))
+        etcd.put(key(f"status/{host}"), json.dumps({"host": host, "time": moment, "interval": interval}))
+
+    for interval in (10**18, 2**63 - 1, -1):
+        put(f"long{interval}", interval, 1_000)
+    put("right", 600, 1_000)
+    put("early", 300, -7_200)
+    put("soon", 300, -100)
+    found = {one["host"]: one for one in machines(fleet)}
+    silent = {host for host, one in found.items() if not one["connected"]}
+    assert silent == {f"long{10**18}", f"long{2**63 - 1}", "long-1", "early"}
+    assert -7_200 <= found["early"]["age"] < -7_000
+    row = next(line for line in fleet("status").out.splitlines() if line.startswith("early"))
+    assert "in 7" in row
+
+
 def test_thousands_of_reports_are_listed_in_seconds(etcd: Etcd, fleet: Fleet) -> None:
     count = 15_000
     stamp = {"revision": 1, "version": 1}

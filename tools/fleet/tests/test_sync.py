@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
@@ -19,6 +20,10 @@ PREFIX = "/kept-users/anna"
 
 def name(key: str) -> str:
     return f"{PREFIX}/{IDENTIFIER}/user/{key}"
+
+
+def encoded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
 
 
 def wait_for_refusal(machine: SyncMachine, key: str, word: str) -> None:
@@ -395,9 +400,52 @@ def test_names_that_are_no_keys_are_refused(etcd: Etcd, start_sync: StartSync) -
     etcd.put(name(long), "1")
     etcd.put(name("a"), "1")
     wait_for(lambda: one.get("a") == "1", "the other has arrived")
-    wait_for_refusal(one, long, "1024")
+    shown = "k" * 100 + "\u2026 (1025 bytes)"
+    wait_for_refusal(one, shown, "1024")
+    assert shown in one.log
+    assert long not in one.log
     etcd.delete(name(long))
     wait_for(lambda: not one.status().get("refused"), f"nothing is refused any more: {one.log}")
+
+
+def test_all_refused_keys_are_counted_though_some_are_listed(etcd: Etcd, start_sync: StartSync) -> None:
+    one = start_sync(etcd, host="one")
+    count = 25
+    puts = [{"request_put": {"key": encoded(name(f"k{number:02}")), "value": encoded("{")}} for number in range(count)]
+    etcd.call("kv/txn", success=puts)
+    wait_for(lambda: one.status().get("refusedTotal") == count, f"all are refused: {one.log}")
+    assert [refusal["key"] for refusal in one.status()["refused"]] == [f"k{number:02}" for number in range(20)]
+    wait_for(lambda: report(etcd, "one", PREFIX)["sync"].get("refusedTotal") == count, "all are reported")
+    local = run([os.environ["KEPT_FLEET"], "status", "--status-file", str(one.status_file)])
+    assert f"refused: {count} keys" in local.out
+    fleet = [os.environ["KEPT_FLEET"], "status", IDENTIFIER, "--prefix", PREFIX, "--etcd", etcd.urls[0]]
+    done = run(fleet)
+    assert done.status == 1
+    assert f" {count} " in done.out and "(and 24 more)" in done.out
+    assert json.loads(run([*fleet, "--json"]).out)[0]["sync"]["refusedTotal"] == count
+    etcd.call("kv/txn", success=[{"request_delete_range": {"key": put["request_put"]["key"]}} for put in puts])
+    wait_for(lambda: "refusedTotal" not in one.status(), f"nothing is refused: {one.log}")
+
+
+def test_keys_of_etcd_that_are_not_utf_8_are_told_and_the_others_arrive(etcd: Etcd, start_sync: StartSync) -> None:
+    one = start_sync(etcd, host="one")
+    strange = base64.b64encode(name("x").encode() + b"\xff'").decode()
+    etcd.call("kv/put", key=strange, value=encoded("1"))
+    wait_for(lambda: "x\\xff\\x27" in "".join(one.status().get("problems", [])), f"it is told: {one.log}")
+    etcd.put(name("a"), "1")
+    wait_for(lambda: one.get("a") == "1", "the other arrives")
+    assert (one.status()["missed"], one.status()["connections"]) == (0, 1)
+    etcd.call("kv/deleterange", key=strange)
+    wait_for(lambda: "problems" not in one.status(), f"nothing is told any more: {one.log}")
+
+
+def test_what_is_remembered_is_for_the_user_alone(etcd: Etcd, start_sync: StartSync) -> None:
+    one = start_sync(etcd, host="one")
+    one.set("a", "1")
+    wait_until_same(etcd, PREFIX, one)
+    files = [path for path in [*(one.folder / "state").rglob("*"), *one.store.rglob("*")] if path.is_file()]
+    assert {"fleet", "machine", "place.json"} <= {path.name for path in files}
+    assert {path.name: oct(path.stat().st_mode & 0o077) for path in files if path.stat().st_mode & 0o077} == {}
 
 
 def test_a_value_that_is_too_large_for_etcd_stays_and_is_told(etcd: Etcd, start_sync: StartSync) -> None:

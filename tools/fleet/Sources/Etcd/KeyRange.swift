@@ -69,6 +69,8 @@ package struct Reading: Sendable {
   /// The revision of the whole of etcd at the time of the read.
   package var revision: Int64
   package let items: [Item]
+  /// The keys among them that are not UTF-8, as text for messages; the first ones, if they are many.
+  package let strange: [String]
   /// The number of keys in the ranges at that revision, with those that were not asked for or are not UTF-8.
   package let count: Int
 

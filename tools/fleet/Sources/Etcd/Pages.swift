@@ -16,6 +16,8 @@ struct Pages {
   var isConfirmed: Bool
   private var cluster: UInt64 = 0
   private var items: [Item] = []
+  private var strange: [String] = []
+  private static let mostStrange = 20
   private var count: Int64 = 0
   /// How many ranges the next request has, and how many keys of each.
   private var width: Int
@@ -52,7 +54,13 @@ struct Pages {
     rest.removeFirst(asked.count)
     var (bytes, keys) = (0, 0)
     for ((range, isBegun), answer) in zip(asked, response.responses.map(\.responseRange)).reversed() {
-      items += answer.kvs.compactMap(Item.init)
+      for stored in answer.kvs {
+        if let item = Item(stored) {
+          items.append(item)
+        } else if strange.count < Self.mostStrange {
+          strange.append(Self.shown(stored.key))
+        }
+      }
       bytes += answer.kvs.reduce(0) { $0 + $1.key.count + $1.value.count + 32 }
       keys += answer.kvs.count
       if !isBegun { count = count.addingClamped(answer.count) }
@@ -71,5 +79,18 @@ struct Pages {
   /// Where the next request begins, for a message.
   var place: String { rest.first.map { String(decoding: $0.range.first, as: UTF8.self) } ?? "" }
 
-  var reading: Reading { Reading(cluster: cluster, revision: revision ?? 0, items: items, count: Int(clamping: count)) }
+  var reading: Reading {
+    Reading(
+      cluster: cluster, revision: revision ?? 0, items: items, strange: strange, count: Int(clamping: count))
+  }
+
+  /// A key that is not UTF-8, as a shell takes it between $' and '.
+  private static func shown(_ key: Data) -> String {
+    let bytes = key.prefix(200).map { byte -> String in
+      let isPlain = 0x20...0x7E ~= byte && byte != UInt8(ascii: "\\") && byte != UInt8(ascii: "'")
+      if isPlain { return String(UnicodeScalar(byte)) }
+      return "\\x\(byte < 16 ? "0" : "")\(String(byte, radix: 16))"
+    }
+    return bytes.joined() + (key.count > 200 ? "… (\(key.count) bytes)" : "")
+  }
 }

@@ -9,7 +9,7 @@ package enum AtomicFile {
   ///
   /// - Parameter durable: whether it survives power loss when this returns.
   package static func write(
-    _ bytes: Data, to path: String, mode: mode_t = 0o644, durable: Bool = false
+    _ bytes: Data, to path: String, mode: mode_t = 0o600, durable: Bool = false
   ) throws(StoreError) {
     let (folder, name) = split(path)
     // One process writes here, so one that was killed leaves at most this file, and the next one replaces it.

@@ -9,12 +9,16 @@ package struct FleetStatus: Sendable {
     /// The host, and the identity if several machines have its name.
     package let name: String
     /// Seconds since the report: by the clock of etcd, or by the two machines' clocks if etcd has none.
+    ///
+    /// Then it is negative for a report from the future.
     package let age: Int64
     /// How many publications it has not applied.
     package let behind: Int64
 
     /// Whether a report is overdue.
-    package var isSilent: Bool { age > report.interval * 2 + 30 }
+    ///
+    /// A report from the future is one of a clock that is wrong, and no proof of life.
+    package var isSilent: Bool { abs(age) > report.interval * 2 + 30 }
     package var isFine: Bool {
       !isSilent && behind == 0 && report.refusals.isEmpty && report.problems.isEmpty
         && report.sync?.refusals.isEmpty ?? true
@@ -30,6 +34,8 @@ package struct FleetStatus: Sendable {
   }
 
   package let machines: [Machine]
+  /// The keys whose values are no reports.
+  package let malformed: [String]
   package let published: [DocumentName: Stamp]
 
   package init(_ session: Session, _ place: Place) async throws(EtcdError) {
@@ -39,8 +45,8 @@ package struct FleetStatus: Sendable {
       let item = documents[place.key(name)]
       published[name] = Stamp(revision: item?.revision ?? 0, version: item?.version ?? 0)
     }
-    let reports = try await session.read([.prefix(place.reports)], at: documents.revision).items
-      .compactMap { Report(String(decoding: $0.value, as: UTF8.self)) }
+    let reports: [Report]
+    (reports, malformed) = try await session.read([.prefix(place.reports)], at: documents.revision).reports(place)
     let time = try? await session.fleetTime()
     let hosts = Dictionary(reports.map { (ExactString($0.host), 1) }) { $0 + $1 }
     let now = Timestamp.now
@@ -61,7 +67,6 @@ package struct FleetStatus: Sendable {
 
   private static func age(of report: Report, _ time: FleetTime?, _ now: Timestamp) -> Int64 {
     if let time, let reported = report.fleetTime { return time.seconds(since: reported) }
-    // A report from the future is one of a clock that is wrong, and no proof of life.
-    return abs(now.seconds - report.time.seconds)
+    return now.seconds - report.time.seconds
   }
 }

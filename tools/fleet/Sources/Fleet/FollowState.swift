@@ -101,7 +101,8 @@ package struct Report: Sendable {
       fleetTime = FleetTime(term: term, seconds: seconds)
     }
     version = value["version"]?.asString ?? "?"
-    interval = min(max(value["interval"]?.asInt64 ?? 300, 0), Self.longestInterval)
+    // No machine reports less often; one that says so shall become silent all the same.
+    interval = value["interval"]?.asInt64.flatMap { 0...Self.longestInterval ~= $0 ? $0 : nil } ?? 300
     prefixes = (value["prefixes"]?.asArray ?? []).compactMap(\.asString)
     documents = [:]
     for name in DocumentName.allCases {
@@ -144,6 +145,19 @@ package struct Report: Sendable {
 
   /// What `--report-every` takes at most.
   package static let longestInterval: Int64 = 86_400
+}
+
+extension Reading {
+  /// The reports of machines, and the keys of those that are no reports.
+  func reports(_ place: Place) -> (reports: [Report], malformed: [String]) {
+    var malformed = strange
+    let reports = items.filter { $0.key.utf8.starts(with: place.reports.utf8) }.compactMap { item -> Report? in
+      let report = Report(String(decoding: item.value, as: UTF8.self))
+      if report == nil { malformed.append(LongName.shown(item.key)) }
+      return report
+    }
+    return (reports, malformed)
+  }
 }
 
 extension Refusal {
@@ -195,7 +209,7 @@ extension FollowState {
     metrics.gauge("refused_documents", "Documents that are wrong.", refusals.count)
     metrics.gauge("problems", "Documents and reports that cannot be written.", allProblems.count)
     let revisions = options.group.places.flatMap { place in
-      let prefix = place.prefix.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+      let prefix = Metrics.label(place.prefix)
       return DocumentName.layers.map { layer in
         (",prefix=\"\(prefix)\",document=\"\(layer.rawValue)\"", applied(layer, place).revision)
       }

@@ -57,7 +57,7 @@ struct FollowedFiles: ~Copyable {
     let isSame = AtomicFile.has(bytes, at: path)
     // The first time before the file, so that a file of ours is never taken for one of the administrator.
     if origins[layer] == nil { try remember(origin, for: layer) }
-    if !isSame { try AtomicFile.write(bytes, to: path, durable: true) }
+    if !isSame { try AtomicFile.write(bytes, to: path, mode: 0o644, durable: true) }
     if origins[layer]?.cluster != origin.cluster || origins[layer]?.sources != origin.sources {
       try remember(origin, for: layer)
     }

@@ -65,7 +65,7 @@ struct LocalStatus: Sendable {
         let status = Value.object(common + WritingProcess.members + members).json + "\n"
         try AtomicFile.write(Data(status.utf8), to: path, mode: options.hidesStatus ? 0o600 : 0o644)
       }
-      if let path = options.metricsFile { try AtomicFile.write(Data(metrics.utf8), to: path) }
+      if let path = options.metricsFile { try AtomicFile.write(Data(metrics.utf8), to: path, mode: 0o644) }
     } catch {
       log.warning("\(error.message)")
     }
@@ -77,7 +77,7 @@ struct Metrics {
   let identifier: String
   private(set) var text = ""
 
-  init(_ identifier: String) { self.identifier = identifier }
+  init(_ identifier: String) { self.identifier = Self.label(identifier) }
 
   mutating func gauge(_ name: String, _ help: String, _ value: some BinaryInteger) {
     add(name, "gauge", help, [("", Int64(value))])
@@ -90,6 +90,19 @@ struct Metrics {
   mutating func add(_ name: String, _ type: String, _ help: String, _ values: [(labels: String, value: Int64)]) {
     text += "# HELP kept_fleet_\(name) \(help)\n# TYPE kept_fleet_\(name) \(type)\n"
     for (labels, value) in values { text += "kept_fleet_\(name){identifier=\"\(identifier)\"\(labels)} \(value)\n" }
+  }
+
+  /// A text between the quotation marks of a label.
+  static func label(_ text: String) -> String {
+    var label = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\\", "\"": label.unicodeScalars += ["\\", scalar]
+      case "\n": label += "\\n"
+      default: label.unicodeScalars.append(scalar)
+      }
+    }
+    return label
   }
 
   mutating func add(_ link: Link) {

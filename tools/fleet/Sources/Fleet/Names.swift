@@ -11,6 +11,15 @@ package enum DocumentName: String, Sendable, CaseIterable {
   package static let layers: [DocumentName] = [.managed, .system]
 }
 
+/// Names of keys in etcd, which may be longer than any key of a store.
+enum LongName {
+  /// A name in messages and reports: the beginning of one that no key can have.
+  static func shown(_ name: String) -> String {
+    let count = name.utf8.count
+    return count <= 1_024 ? name : "\(String(name.unicodeScalars.prefix(100)))… (\(count) bytes)"
+  }
+}
+
 /// The settings of one identifier under one prefix.
 package struct Place: Sendable, Hashable {
   package let prefix: String

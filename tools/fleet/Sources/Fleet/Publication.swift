@@ -22,18 +22,19 @@ package struct Publication: Sendable {
   package struct Present: Sendable {
     package let reading: Reading
     package let reports: [Report]
+    /// The keys whose values are no reports.
+    package let malformed: [String]
     /// The documents of all prefixes that reported machines follow.
     let others: Reading
   }
 
   package func read(_ session: Session) async throws -> Present {
     let found = try await session.read(group.documents + [.prefix(place.reports)])
-    let reports = found.items.filter { $0.key.utf8.starts(with: place.reports.utf8) }
-      .compactMap { Report(String(decoding: $0.value, as: UTF8.self)) }
+    let (reports, malformed) = found.reports(place)
     let prefixes = Set(reports.flatMap(\.prefixes)).subtracting(group.prefixes)
     let places = prefixes.sorted().prefix(Group.mostPrefixes).map { Place($0, group.identifier) }
     let others = try await session.read(places.isEmpty ? group.documents : places.flatMap(\.documents))
-    return Present(reading: found, reports: reports, others: others)
+    return Present(reading: found, reports: reports, malformed: malformed, others: others)
   }
 
   /// Throws the first reason why machines would refuse it.

@@ -50,6 +50,11 @@ struct KeptFleet: AsyncParsableCommand {
     Glibc.exit(status.rawValue)
   }
 
+  /// Names keys of etcd that should have a report.
+  static func complain(ofNoReports keys: [String]) {
+    for key in keys { complain(Terminal.line("\(key) is no report of a machine; delete it with etcdctl")) }
+  }
+
   /// Prints a sentence on standard error.
   static func complain(_ message: String) {
     // If this fails, there is no other place to report it.

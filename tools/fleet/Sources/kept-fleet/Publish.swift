@@ -57,12 +57,16 @@ struct Publish: AsyncParsableCommand {
       try groups.group(identifier), changes, ifRevision: ifRevision, allowsUndeclared: undeclared)
     let done = try await etcd.cluster().withAnySession(publication.read) { session, present -> String? in
       try publication.check(present)
-      if !quiet { publication.differences(present).forEach { print(Terminal.line($0)) } }
+      func show() { if !quiet { publication.differences(present).forEach { print(Terminal.line($0)) } } }
       guard !dryRun else {
+        show()
+        KeptFleet.complain(ofNoReports: present.malformed)
         try list(publication.refusing(present), of: present.reports.count)
         return nil
       }
-      return try await publication.commit(session, present).map { "revision \($0)" } ?? "nothing has changed"
+      let revision = try await publication.commit(session, present)
+      show()
+      return revision.map { "revision \($0)" } ?? "nothing has changed"
     }
     if !quiet, let done { print(done) }
   }

@@ -37,12 +37,13 @@ struct Status: AsyncParsableCommand {
     guard let identifier, !etcd.etcd.isEmpty else { return try showLocal() }
     guard let place = try groups.group(identifier).places.last else { return }
     let status = try await etcd.cluster().withAnySession({ try await FleetStatus($0, place) }, { $1 })
+    KeptFleet.complain(ofNoReports: status.malformed)
     if json {
       print(Value.array(status.machines.map(\.value)).json)
     } else {
       show(status)
     }
-    if !status.machines.allSatisfy(\.isFine) { throw ExitStatus.attention }
+    if !status.malformed.isEmpty || !status.machines.allSatisfy(\.isFine) { throw ExitStatus.attention }
   }
 
   private func show(_ status: FleetStatus) {
@@ -62,7 +63,7 @@ struct Status: AsyncParsableCommand {
     guard !syncing.isEmpty else { return }
     show(syncing, ["CONFLICTS", "REFUSED", "SECRETS"]) { machine in
       guard let sync = machine.report.sync else { return [0, 0, 0] }
-      return [Int64(sync.conflicts), Int64(sync.refusals.count), Int64(sync.withheld)]
+      return [Int64(sync.conflicts), Int64(sync.refused), Int64(sync.withheld)]
     }
   }
 
@@ -74,8 +75,11 @@ struct Status: AsyncParsableCommand {
       let refusal =
         report.refusals.first.map { "\($0.document.rawValue): \($0.reason)" }
         ?? report.sync?.refusals.first.map { "\($0.key): \($0.reason)" }
-      return [machine.name, machine.isSilent ? "silent" : "reports", "\(machine.age) s"]
-        + numbers(machine).map { "\($0)" } + [report.version, refusal ?? report.problems.first ?? ""]
+      let count = report.sync?.refused ?? report.refusals.count
+      let problem = refusal.map { count > 1 ? "\($0) (and \(count - 1) more)" : $0 } ?? report.problems.first ?? ""
+      let age = machine.age < 0 ? "in \(-machine.age) s" : "\(machine.age) s"
+      return [machine.name, machine.isSilent ? "silent" : "reports", age] + numbers(machine).map { "\($0)" }
+        + [report.version, problem]
     }
     Terminal.printTable([["HOST", "STATE", "AGE"] + names + ["VERSION", "PROBLEM"]] + rows)
   }
@@ -127,6 +131,10 @@ struct Status: AsyncParsableCommand {
       let subject =
         refusal["key"]?.asString ?? "\(refusal["document"]?.asString ?? "") from \(refusal["prefix"]?.asString ?? "")"
       lines.append("refused: \(subject): \(refusal["reason"]?.asString ?? "")")
+    }
+    let listed = Int64(value["refused"]?.asArray?.count ?? 0)
+    if let all = value["refusedTotal"]?.asInt64, all > listed {
+      lines.append("refused: \(all) keys, of which these are the first")
     }
     for problem in value["problems"]?.asArray ?? [] { lines.append("problem: \(problem.asString ?? "")") }
     if let error = value["lastError"] {

@@ -144,7 +144,7 @@ struct Agreements: ~Copyable {
     }
     let keys = ValueDictionary(taking.keys.map { ($0.key, .number($0.value)) })
     let value = Value.object(["after": .number(taking.after), "keys": .dictionary(keys)])
-    try AtomicFile.write(Data(value.json.utf8), to: takingPath, mode: 0o600)
+    try AtomicFile.write(Data(value.json.utf8), to: takingPath)
   }
 
   /// Writes down agreements; nil forgets one.

@@ -75,8 +75,8 @@ extension Syncer {
 
   /// Finds out which changes were made together where no notice has told: this program did not run, or was slow.
   ///
-  /// Only what has changed since both sides were the same counts. The history has each commit whole. Where it has folded
-  /// commits of one program to the same keys, it tells which revisions these had: they count as one.
+  /// Only what has changed since both sides were the same counts. The history has each commit whole. Where it has
+  /// folded commits of one program to the same keys, it tells which revisions these had: they count as one.
   private func joinByHistory(_ keys: Set<ExactString>) {
     areGroupsKnown = true
     // Of keys that the history lacks, all may have been changed together.
@@ -120,7 +120,8 @@ extension Syncer {
   private func note(_ refusal: String?, for key: ExactString) {
     // The reason may have the value.
     if let refusal, state.refusals[key] != refusal {
-      log.error("\(place.values)\(key) is refused; the report and the status of this machine say why")
+      log.error(
+        "\(place.values)\(LongName.shown(key.text)) is refused; the report and the status of this machine say why")
     }
     state.refusals[key] = refusal
   }

@@ -17,14 +17,16 @@ struct Mirror: Sendable {
   private(set) var revision: Int64 = 0
   let cluster: UInt64
   /// How many keys are not UTF-8.
-  private let unreadable: Int
+  let unreadable: Int
+  /// Some of them, for a message.
+  let strange: [String]
   private let place: SyncPlace
   /// The last change of this machine that may be later than `revision`.
   private var ownRevision: Int64 = 0
 
   init(_ reading: Reading, _ place: SyncPlace) {
     self.place = place
-    (revision, cluster) = (reading.revision, reading.cluster)
+    (revision, cluster, strange) = (reading.revision, reading.cluster, reading.strange)
     unreadable = reading.count - reading.items.count
     for item in reading.items { put(item) }
   }

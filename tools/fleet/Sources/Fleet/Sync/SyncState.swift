@@ -27,6 +27,8 @@ package struct SyncReport: Sendable, Hashable {
   package var conflicts = 0
   package var lastConflicts: [Conflict] = []
   package var refusals: [KeyRefusal] = []
+  /// How many keys are refused: the list may have fewer.
+  package var refused = 0
   /// How many secrets stay on the machine.
   package var withheld = 0
 
@@ -47,6 +49,7 @@ package struct SyncReport: Sendable, Hashable {
       guard let key = refusal["key"]?.asString else { return nil }
       return KeyRefusal(key: key, reason: refusal["reason"]?.asString ?? "")
     }
+    refused = max(count("refusedTotal"), refusals.count)
   }
 
   var members: [(ExactString, Value?)] {
@@ -67,7 +70,7 @@ package struct SyncReport: Sendable, Hashable {
         "refused",
         refusals.isEmpty
           ? nil : .array(refusals.map { .object(["key": .string($0.key), "reason": .string($0.reason)]) })
-      ),
+      ), ("refusedTotal", refused == 0 ? nil : .number(refused)),
     ]
   }
 }
@@ -87,6 +90,8 @@ struct SyncState: Sendable {
   /// Why nothing can be read from the store.
   var storeProblem: String?
   var reportProblem: String?
+  /// Which keys of etcd no store can have.
+  var nameProblem: String?
   var sent = 0
   var received = 0
   var missed = 0
@@ -102,13 +107,13 @@ struct SyncState: Sendable {
   var report: SyncReport {
     var report = SyncReport()
     (report.pending, report.conflicts, report.withheld) = (pending, conflicts, withheld.count)
-    report.lastConflicts = lastConflicts
+    (report.lastConflicts, report.refused) = (lastConflicts, refusals.count)
     report.refusals = refusals.sorted { $0.key < $1.key }.prefix(Self.most)
-      .map { KeyRefusal(key: $0.key.text, reason: $0.value) }
+      .map { KeyRefusal(key: LongName.shown($0.key.text), reason: $0.value) }
     return report
   }
 
-  var problems: [String] { [storeProblem, problem, reportProblem].compactMap(\.self) }
+  var problems: [String] { [storeProblem, problem, nameProblem, reportProblem].compactMap(\.self) }
 
   func status(_ options: SyncOptions) -> [(ExactString, Value?)] {
     link.members + report.members + [

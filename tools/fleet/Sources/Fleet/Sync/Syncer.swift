@@ -195,6 +195,8 @@ package actor Syncer {
       // A majority of the members answers, so that a member that is cut off is noticed, too.
       let present = Mirror(try await session.read([place.range], keysOnly: true), place)
       state.link.heard = .now
+      // Watches do not tell of them.
+      if mirror?.unreadable != present.unreadable { readAllNext() }
       if mirror?.lacks(present) == true {
         // An event may be on its way.
         try await Task.sleep(for: .seconds(1))
@@ -231,8 +233,18 @@ package actor Syncer {
     }
     state.pending = state.storeProblem == nil ? changed.count : nil
     state.revision = mirror?.revision
+    noteNames()
     saveStatus()
     reporting.note()
+  }
+
+  private func noteNames() {
+    guard let mirror, mirror.unreadable > 0 else { return state.nameProblem = nil }
+    let example = mirror.strange.first.map { ", such as \($0)" } ?? ""
+    let problem =
+      "\(mirror.unreadable) keys under \(place.values) are not UTF-8 and stay in etcd\(example); delete them"
+    if state.nameProblem != problem { log.error("\(problem)") }
+    state.nameProblem = problem
   }
 
   private func takeEvents(_ session: Session) async throws {
