@@ -67,6 +67,11 @@ def test_a_wrong_document_is_refused_and_nothing_is_published(etcd: Etcd, fleet:
     assert fleet("publish", "--undeclared", "--managed", "-", input='{"values": {"b": 1}}').status == 0
 
 
+def test_a_refusal_of_a_long_member_is_short(fleet: Fleet) -> None:
+    done = fleet("publish", "--managed", "-", input=json.dumps({"x" * 1_000_000: 1}))
+    assert (done.status, len(done.err) < 1_000) == (3, True), done.err[:1_000]
+
+
 def test_it_is_refused_if_another_administrator_was_faster(etcd: Etcd, fleet: Fleet) -> None:
     assert fleet("publish", "--managed", "-", "--if-revision", "0", input=VOLUME_30).status == 0
     revision = etcd.revision()

@@ -79,7 +79,7 @@ extension LayerContents {
         throw StoreError(.invalid, "it has \"\(member.key)\", but only the managed layer can lock; leave it out")
       default:
         let known = layer == .managed ? "\"values\", \"locked\" and \"lockedPrefixes\"" : "\"values\""
-        throw StoreError(.invalid, "it has a member \"\(member.key)\"; known is \(known)")
+        throw StoreError(.invalid, "it has a member \"\(Excerpt.of(member.key.text))\"; known is \(known)")
       }
     }
     if layer == .managed { locked.formUnion(values.keys) }
