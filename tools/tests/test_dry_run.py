@@ -145,7 +145,7 @@ def test_a_dry_run_says_what_will_happen_and_does_nothing(case: Case, kept: Kept
         ("declare none -", 0, '{"properties":{"new":{"type":"date"}}}'),
         ("import none -", 0, '{"a": 1}'),
         ("import none -", 3, '{"a": '),
-        ("import none -", 3, f'{{"a": {"[" * 200}{"]" * 200}}}'),
+        ("import none -", 3, f'{{"kept": 1, "values": {{"a": {"[" * 200}{"]" * 200}}}}}'),
         ("set none a 1 --if-revision 9", 3, ""),
         ("declare none -", 3, '{"properties":{"new":{"type":"dat"}}}'),
         ("restore none managed", 4, ""),
