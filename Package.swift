@@ -55,14 +55,14 @@ let package = Package(
 
     .testTarget(name: "KeptCoreTests", dependencies: ["KeptCore", "kept-test-child"]),
     // The other process of tests that need two.
-    .executableTarget(name: "kept-test-child", dependencies: ["Kept", "KeptCore"], path: "Tests/Unit/Child"),
+    .executableTarget(name: "kept-test-child", dependencies: ["Kept", "KeptCore"], path: "Tests/unit/Child"),
     .testTarget(name: "KeptCTests", dependencies: ["KeptC", "CKept", "KeptCore"]),
     .testTarget(name: "KeptUserDefaultsTests", dependencies: ["KeptUserDefaults", "Kept", "KeptCore"]),
     .testTarget(name: "KeptTests", dependencies: ["Kept", "KeptStorage", "kept-test-child"]),
   ]
 )
 
-for target in package.targets where target.type == .test { target.path = "Tests/Unit/\(target.name)" }
+for target in package.targets where target.type == .test { target.path = "Tests/unit/\(target.name)" }
 
 for target in package.targets where target.type != .system {
   target.swiftSettings = [

@@ -500,7 +500,7 @@ KEPT_API kept_status kept_declarations_json(kept_store *store, const char *prefi
  *
  * Arguments are pairs, "-audio.volume 30". An environment variable has the key in capitals, with `_` for each dot:
  * PLAYER_AUDIO_VOLUME. Both are text. They are read as the type of the key's declaration, or without one as the type of
- * the function that reads; bytes are padded base64. docs/layers.md has all rules.
+ * the function that reads; bytes are padded base64. docs/guide/layers.md has all rules.
  * --------------------------------------------------------------------------------------------------------------- */
 
 #define KEPT_LAYER_NONE         0u   /* no layer has a value */
@@ -679,7 +679,8 @@ KEPT_API kept_status kept_store_revision(kept_store *store, uint64_t *revision, 
  *
  * A store in a folder keeps what its last commits have replaced: at most 100 changes of a key, 10,000 of the store, 90
  * days and 4 MiB, unless other limits are set. Of a secret it keeps that it changed, and no value. Commits that one
- * program makes within about a second, and that change the same keys, count as one. docs/history.md has all rules.
+ * program makes within about a second, and that change the same keys, count as one. docs/guide/history.md has all
+ * rules.
  * --------------------------------------------------------------------------------------------------------------- */
 
 #define KEPT_HISTORY_PREFIX 1u   /* the key is a prefix: the changes of every key that begins with it */
@@ -754,8 +755,8 @@ KEPT_API kept_status kept_remove_all(kept_store *store, const char *prefix, size
  *   {"declarations":{...},"kept":1,"omitted":["token"],"prefix":"","revision":17,"schemaVersion":2,"values":{...}}
  * "declarations" is present only if requested. "omitted" lists the secret keys that were left out, and is present
  * unless secrets were requested. "schemaVersion" is present if the program has set one (kept_migrate()). JSON of other
- * programs can be imported too, and the command `kept import` reads more formats. docs/export-and-import.md has all
- * rules.
+ * programs can be imported too, and the command `kept import` reads more formats. docs/guide/export-and-import.md has
+ * all rules.
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Reports the progress of a long call. An export counts keys, an import the bytes of its text. The last call comes

@@ -37,7 +37,7 @@ let package = Package(
         .product(name: "Kept", package: "kept"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      // A link to docs/command.md, which `kept help` shows.
+      // A link to docs/guide/command.md, which `kept help` shows.
       resources: [.embedInCode("command.md")]),
   ]
 )

@@ -46,7 +46,7 @@ static const char **make_arguments(uint32_t deciding, size_t *count) {
   return (const char **)words;
 }
 
-/* As described in docs/layers.md: a hyphen is written as _x2d. */
+/* As described in docs/guide/layers.md: a hyphen is written as _x2d. */
 static void set_variable(const char *prefix, const char *key, size_t value) {
   char name[128], number[24];
   size_t length = (size_t)snprintf(name, sizeof name, "%s", prefix);

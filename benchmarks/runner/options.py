@@ -10,7 +10,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/bench", description="Measures Kept beside its rivals.")
     parser.add_argument("--quick", action="store_true", help="fewer rounds")
     parser.add_argument(
-        "--write", action="store_true", help="bring docs/performance.md, the README and the charts up to date"
+        "--write", action="store_true", help="bring docs/internals/performance.md, the README and the charts up to date"
     )
     parser.add_argument("--only", default="", metavar="TEXT", help="only the rows that have this in their name")
     parser.add_argument("--profile", action="store_true", help="only show where the instructions of get and set go")

@@ -1,4 +1,4 @@
-"""What --write updates: the charts, the tables of docs/performance.md, and the README's short one."""
+"""What --write updates: the charts, the tables of docs/internals/performance.md, and the README's short one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def publish(root: Path, rows: list[Row], tests: list[safety.Safety], seen: dict[
     drawn = [chart for chart in CHARTS if drawing.draw(chart, rows, folder)]
     pictures = "\n\n".join(picture(chart, "charts") for chart in drawn)
     tables = table.as_markdown([*table.sections(rows), *safety.as_lines(tests)])
-    note.write(root / "docs/performance.md", f"{table.in_words(seen)}\n\n{pictures}\n\n{tables}")
+    note.write(root / "docs/internals/performance.md", f"{table.in_words(seen)}\n\n{pictures}\n\n{tables}")
     first = "".join(f"{picture(chart, 'docs/charts')}\n\n" for chart in drawn[:1])
     short = table.as_markdown([highlights.lines(rows)])
     note.write(

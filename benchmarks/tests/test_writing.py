@@ -29,7 +29,7 @@ def test_a_page_without_both_marks_stays_as_it_is(tmp_path: Path, text: str) -> 
     assert page.read_text() == text
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/performance.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/internals/performance.md"])
 def test_the_pages_have_their_marks(page: str) -> None:
     text = (ROOT / page).read_text()
     assert text.count(note.BEGIN) == text.count(note.END) == 1

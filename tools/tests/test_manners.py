@@ -237,7 +237,7 @@ def test_a_page_of_the_manual_has_the_day_of_the_version(kept: Kept) -> None:
 
 def test_the_help_shows_its_examples_as_they_are_typed(kept: Kept) -> None:
     text = kept("--help").out
-    page = (Path(__file__).parents[2] / "docs/command.md").read_text()
+    page = (Path(__file__).parents[2] / "docs/guide/command.md").read_text()
     examples = page.split("```sh\n")[1].split("```")[0].splitlines()
     assert len(examples) > 5
     for example in examples:

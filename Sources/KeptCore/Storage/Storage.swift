@@ -1,4 +1,4 @@
-// The contract of a storage backend. The conformance suite (Tests/Unit/KeptCoreTests/Storage/) runs for every
+// The contract of a storage backend. The conformance suite (Tests/unit/KeptCoreTests/Storage/) runs for every
 // storage; what it tests is the contract.
 
 /// A backend: it stores keys with their values and revisions, and commits several at once.

@@ -3,7 +3,7 @@
 // Swift's own `String(validating:as:)` is not used: its first call looks up generic metadata behind a lock of the Swift
 // runtime that identifies its owner by a thread id stored in a thread-local variable. In a child after a fork, the main
 // thread still has its parent's id, and two threads that made their first call together deadlocked (seen in
-// Tests/Robustness/Torture, once in thousands of rounds).
+// Tests/robustness/torture, once in thousands of rounds).
 
 import CPlatform
 

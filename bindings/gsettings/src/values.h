@@ -1,4 +1,4 @@
-/* Values: GVariant as Kept's JSON, and back by the type that a schema expects. docs/gsettings.md has the table.
+/* Values: GVariant as Kept's JSON, and back by the type that a schema expects. docs/guide/gsettings.md has the table.
  *
  * What Swift, C and Python programs find natural has its natural form. The others:
  *

@@ -1,4 +1,4 @@
-"""The Python runner of the shared scenarios: what each step does. Tests/Scenarios/README.md explains them.
+"""The Python runner of the shared scenarios: what each step does. Tests/scenarios/README.md explains them.
 
 A step takes its fields out as it obeys them; what is left over is an error. What the package offers is called through
 the package; only what it does not (JSON as text, integers of a fixed width, dates that cannot be) goes through `_c`.

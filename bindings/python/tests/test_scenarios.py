@@ -11,8 +11,9 @@ import pytest
 from scenario_runner import ScenarioRunner
 
 ROOT = Path(__file__).parents[3]
-FOLDER = ROOT / "Tests" / "Scenarios"
-SCENARIOS = {file.stem: json.loads(file.read_text("utf-8")) for file in sorted(FOLDER.glob("*.json"))}
+FOLDER = ROOT / "Tests" / "scenarios"
+FILES = [file for file in FOLDER.glob("*/*.json") if file.parent.name != "schema"]
+SCENARIOS = {file.stem: json.loads(file.read_text("utf-8")) for file in sorted(FILES, key=lambda file: file.name)}
 SHARED = {name: scenario for name, scenario in SCENARIOS.items() if "python" not in scenario.get("not_in", {})}
 
 

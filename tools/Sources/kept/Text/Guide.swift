@@ -1,4 +1,4 @@
-// The page docs/command.md, which is part of the program: the source of `kept help TOPIC` and of `man kept`.
+// The page docs/guide/command.md, which is part of the program: the source of `kept help TOPIC` and of `man kept`.
 
 import Kept
 

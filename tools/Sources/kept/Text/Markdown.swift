@@ -1,4 +1,4 @@
-// The part of Markdown that docs/command.md uses, for a terminal.
+// The part of Markdown that docs/guide/command.md uses, for a terminal.
 
 /// A paragraph, code, a list or a table.
 enum Block {

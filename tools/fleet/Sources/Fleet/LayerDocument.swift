@@ -13,7 +13,7 @@ package struct Refusal: Error, Sendable, Hashable {
   package let reason: String
 }
 
-/// The contents of a file of a layer, as docs/layers.md describes them.
+/// The contents of a file of a layer, as docs/guide/layers.md describes them.
 package struct LayerDocument: Sendable {
   package let text: String
   package let values: ValueDictionary

@@ -1,4 +1,4 @@
-// Starts a command, and ends with the exit status that docs/fleet.md promises.
+// Starts a command, and ends with the exit status that docs/guide/fleet.md promises.
 
 import ArgumentParser
 import Etcd

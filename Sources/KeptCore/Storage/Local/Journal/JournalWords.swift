@@ -21,9 +21,9 @@
 //   it is 0, and everything is settled. A process that gets the write lock and finds 0 makes the ring: the one that
 //   had begun was killed.
 //
-// These hold on ARM too: Tests/Models/test_journal_order.py tries each order on which they rely. System calls promise
-// no order, so a fence stands between the store of `start` and the write of the ring, and one between a reader's copy
-// and its load of `start`.
+// These hold on ARM too: Tests/robustness/models/test_journal_order.py tries each order on which they rely. System
+// calls promise no order, so a fence stands between the store of `start` and the write of the ring, and one between a
+// reader's copy and its load of `start`.
 
 import CPlatform
 
