@@ -1,6 +1,5 @@
 // The salt of a database: a random number in each of its pages, and in the pages of its log (PageChecksums.h). A page
-// with another salt is one of another database, whose log lies beside this one. Databases that were made before there
-// were salts have 0.
+// with another salt is one of another database, whose log lies beside this one.
 #ifndef KEPT_DATABASE_SALT_H
 #define KEPT_DATABASE_SALT_H
 

@@ -26,7 +26,6 @@ no_keys = {
     "Sources/Kept/Keys/Constraint.swift": "the type that a program declares",
     "Sources/Kept/Keys/RareConstraints.swift": "the type that a program declares",
     "Sources/KeptCore/Storage/Directory/DirectoryStorage.swift": "folders",
-    "Sources/KeptCore/Storage/Local/Format1.swift": "parts of a schema",
     "tools/Sources/kept/Words.swift": "commands and options",
     "tools/fleet/Sources/Fleet/FollowedFiles.swift": "keys of etcd",
     "tools/fleet/Sources/Fleet/Publication.swift": "keys of etcd",

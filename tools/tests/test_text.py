@@ -184,7 +184,7 @@ def test_a_store_of_a_later_version_is_named_and_left_alone(command: str, kept: 
     done = kept(command, "player", *{"get": ["a"], "set": ["a", "2"]}.get(command, []))
     # `doctor` reports what it finds.
     assert (done.status, bool(done.out)) == (4, command == "doctor")
-    assert "has format 99" in done.out + done.err and "update Kept to open it" in done.out + done.err
+    assert "has format 99" in done.out + done.err and "open it with the Kept that wrote it" in done.out + done.err
     assert database.read_bytes() == before
 
 

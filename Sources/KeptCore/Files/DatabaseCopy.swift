@@ -41,11 +41,6 @@ struct DatabaseCopy {
   /// Allocated with SQLite's allocator, and freed by the connection that opens it.
   let memory: UnsafeMutableRawBufferPointer
 
-  /// The format of a store's database, as the header says.
-  var format: UInt32 {
-    memory.count < 64 ? 0 : UInt32(bigEndian: memory.loadUnaligned(fromByteOffset: 60, as: UInt32.self))
-  }
-
   /// Far above the size of any store for settings.
   private static let mostBytes = 1 << 30
 

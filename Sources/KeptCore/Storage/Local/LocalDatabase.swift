@@ -33,7 +33,7 @@ struct LocalDatabase: Sendable {
 
   /// Opens another connection.
   ///
-  /// Throws `unsupported` for a database that is not ours or is of a later version. Rethrows the errors of `look`,
+  /// Throws `unsupported` for a database that is not ours or has another format. Rethrows the errors of `look`,
   /// which reads the same state of the database.
   func connect(_ look: (LocalReader) throws(StoreError) -> Void = { _ in }) throws(StoreError) -> LocalReader {
     try folder.checkInPlace()

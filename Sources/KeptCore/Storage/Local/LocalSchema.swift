@@ -3,12 +3,8 @@
 enum LocalSchema {
   /// "Kept" in ASCII; it identifies our databases.
   static let applicationID: Int64 = 0x4B65_7074
-  /// The version of the format of a store without a history.
-  static let version: Int64 = 2
-  /// The version of the format of a store with the table `history`.
-  ///
-  /// A higher version was written by a later Kept and is refused.
-  static let versionWithHistory: Int64 = 3
+  /// The version of the format; another one is refused.
+  static let version: Int64 = 1
 
   /// The limit on SQLite's work while a database is identified: a hundred times what one of ours takes.
   static let mostSteps: Int64 = 20_000
@@ -73,14 +69,14 @@ enum LocalSchema {
     // No other program has our complete schema.
     if case .known = judgement {} else { try checkOwner(connection, path: path) }
     let version = try connection.integer("PRAGMA user_version")
-    guard version <= versionWithHistory else {
+    guard version == Self.version else {
       throw StoreError(
         .unsupported,
-        "\(path) has format \(version), and this Kept knows formats up to \(versionWithHistory); update Kept to open it"
-      )
+        "\(path) has format \(version), and this Kept knows format \(Self.version); open it with the Kept that "
+          + "wrote it, or a later one")
     }
     switch judgement {
-    case .known where version > 1 && !connection.hasChecksums:
+    case .known where !connection.hasChecksums:
       throw StoreError(
         .corrupt,
         "the pages of the database in \(path) have lost their checksums; close it everywhere and open it again, and "

@@ -7,7 +7,6 @@ import CSQLite
 final class SQLiteConnection {
   /// The handle of SQLite; visible for tests, which count its work.
   let handle: OpaquePointer
-  private var isConverted = false
   // About a dozen entries: a linear search is faster than hashing.
   private var statements: [(name: UInt, statement: SQLiteStatement)] = []
   /// What the function `replaced` has noted; nil until it is there.
@@ -63,9 +62,7 @@ final class SQLiteConnection {
     var status = sqlite3_open_v2(":memory:", &opened, flags | SQLITE_OPEN_PRIVATECACHE, nil)
     let (bytes, size) = (copy.memory, sqlite3_int64(copy.memory.count))
     if status == SQLITE_OK {
-      // One of format 1 is converted.
-      let use = copy.format == 1 ? SQLITE_DESERIALIZE_RESIZEABLE : SQLITE_DESERIALIZE_READONLY
-      let flags = UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | use)
+      let flags = UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY)
       let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
       // If this fails it has freed the copy.
       status = sqlite3_deserialize(opened, "main", start, size, size, flags)
@@ -81,14 +78,13 @@ final class SQLiteConnection {
     configure()
     let reading = kept_sqlite_read_whole_pages(handle)
     guard reading == SQLITE_OK else { throw StoreError.sqlite(reading, nil, doing: "read \(path) strictly") }
-    if copy.format == 1 { isConverted = try Format1.convert(copy: self, of: copy.memory.count) }
   }
 
   private func configure() {
     setPatience(milliseconds: patience)
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-    // Kept has no triggers; those of format 1 were for other programs.
+    // Kept has no triggers.
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
     // Kept has no views, and a view could take the place of a table.
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0)
@@ -253,8 +249,8 @@ final class SQLiteConnection {
   /// Makes a new database, and every copy of this one, have checksums in its pages.
   func addChecksums() { kept_sqlite_reserve(handle) }
 
-  /// Whether the pages have checksums, or had none before they were converted in memory.
-  var hasChecksums: Bool { isConverted || kept_sqlite_has_checksums(handle) != 0 }
+  /// Whether the pages have checksums.
+  var hasChecksums: Bool { kept_sqlite_has_checksums(handle) != 0 }
 
   /// Reads pages with wrong checksums while `body` runs.
   func ignoringChecksums<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {

@@ -35,12 +35,12 @@ import Testing
     #expect(try run("/usr/bin/sqlite3", path + "/values.sqlite", "select * from theirs") == "1\n")
   }
 
-  @Test func `a format of a later version`() throws {
+  @Test(arguments: [0, 2, 99]) func `another format`(version: Int) throws {
     try LocalStorage(path: path).close()
-    try shell(path + "/values.sqlite", "pragma user_version = 99")
+    try shell(path + "/values.sqlite", "pragma user_version = \(version)")
     let error = #expect(throws: StoreError.self) { try LocalStorage(path: path) }
     #expect(error?.code == .unsupported)
-    #expect(error?.message.contains("format 99") == true)
+    #expect(error?.message.contains("has format \(version), and this Kept knows format 1") == true)
   }
 
   @Test(arguments: [(0x6969 as UInt32, "NFS"), (0xFE53_4D42, "SMB"), (0xFF53_4D42, "CIFS"), (0x00C3_6400, "Ceph")])

@@ -78,7 +78,7 @@ import Testing
     for _ in 0..<20_000 { try folder.prepare { _ in Issue.record("there is a database") } }
   }
 
-  @Test func `is not salvaged where its format is of a later version`() throws {
+  @Test func `is not salvaged where it has another format`() throws {
     try shell(path + "/values.sqlite", "pragma user_version = 99")
     #expect(code { try LocalStorage(path: path) } == .unsupported)
     #expect(try !names.contains("quarantine"))

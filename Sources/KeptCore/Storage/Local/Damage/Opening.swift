@@ -44,14 +44,12 @@ extension LocalDatabase {
     try salvage.finish()
     // The mark comes from a process that has met damage.
     if DamageMark.isThere(in: folder) {
-      _ = try Format1.convert(folder, waiting: busyTimeoutMilliseconds)
       if try !isSound() { try salvage.run() }
       DamageMark.remove(in: folder)
     }
     do throws(StoreError) { return try recoverWhole(lock) } catch {
       guard error.code == .corrupt else { throw error }
-      // A database of format 1 has other tables.
-      if try !Format1.convert(folder, waiting: busyTimeoutMilliseconds) { try salvage.run() }
+      try salvage.run()
       return try recoverWhole(lock)
     }
   }

@@ -8,7 +8,7 @@ struct HistoryTable {
 
   /// Creates the table; changes up to a revision are not in it.
   func make(after revision: Revision) throws(StoreError) {
-    try connection.run("\(SchemaPart.history.sql); PRAGMA user_version = \(LocalSchema.versionWithHistory)")
+    try connection.run("\(SchemaPart.history.sql)")
     let row = try connection.statement("INSERT INTO history (id, revision, time, bytes) VALUES (0, ?1, 0, 0)")
     try row.bind(1, Int64(clamping: revision))
     try row.finish()
