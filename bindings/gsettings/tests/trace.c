@@ -1,58 +1,16 @@
 /* Prints what a program sees of its settings: values, results and signals in their order. Its output is the same on
  * every backend. compare.cmake says what the administrator has set, and gives the seed of the random part. */
 #include "settings_test.h"
+#include "tracing.h"
 
 #include <string.h>
 
 #define PLAYER "org.example.kept.player"
 
-static void print_changed(GSettings *settings, const char *key, gpointer name) {
-  GVariant *value = g_settings_get_value(settings, key);
-  char *text = g_variant_print(value, TRUE);
-  g_print("  %s: changed::%s, now %s\n", (char *)name, key, text);
-  g_free(text);
-  g_variant_unref(value);
-}
-
-static gboolean print_event(GSettings *settings, const GQuark *keys, int count, gpointer name) {
-  (void)settings;
-  g_print("  %s: change-event", (char *)name);
-  for (int i = 0; i < count; i++) g_print(" %s", g_quark_to_string(keys[i]));
-  g_print("\n");
-  return FALSE;
-}
-
-static void print_writable(GSettings *settings, const char *key, gpointer name) {
-  g_print("  %s: writable-changed::%s, now %d\n", (char *)name, key, g_settings_is_writable(settings, key));
-}
-
-static void print_unapplied(GSettings *settings, GParamSpec *property, gpointer name) {
-  (void)property;
-  g_print("  %s: has-unapplied %d\n", (char *)name, g_settings_get_has_unapplied(settings));
-}
-
-/* Lets everything happen that is due, until another process has set the marker and it has arrived. */
-static void settle(void) {
-  static int count;
-  GSettings *marker = g_settings_new("org.example.kept.marker");
-  GString *changes = record(marker, "changed");
-  char *number = g_strdup_printf("%d", ++count);
-  g_settings_sync();
-  g_free(gsettings_command("set", "org.example.kept.marker", "number", number, NULL));
-  WAIT_UNTIL(changes->len > 0 && g_settings_get_int(marker, "number") == count);
-  g_free(number);
-  g_object_unref(marker);
-  while (g_main_context_iteration(NULL, FALSE));
-}
-
 /* dconf announces everything once more if something changes before it has subscribed. */
 static GSettings *traced(GSettings *settings, const char *name) {
   settle();
-  g_signal_connect(settings, "changed", G_CALLBACK(print_changed), (gpointer)name);
-  g_signal_connect(settings, "change-event", G_CALLBACK(print_event), (gpointer)name);
-  g_signal_connect(settings, "writable-changed", G_CALLBACK(print_writable), (gpointer)name);
-  g_signal_connect(settings, "notify::has-unapplied", G_CALLBACK(print_unapplied), (gpointer)name);
-  return settings;
+  return watched(settings, name);
 }
 
 static void print_values(GSettings *settings, const char *key) {
