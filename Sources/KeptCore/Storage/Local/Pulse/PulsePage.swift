@@ -1,7 +1,7 @@
 // The mapped page that every process with the store open shares:
 //
 //   byte  0  magic      "KeptPuls"
-//   byte  8  format     2
+//   byte  8  format     1
 //   byte 16  store      the id of the database it belongs to, 16 bytes
 //   byte 32  session    a random number; byte 64 of the file `journal` has the same one
 //   byte 40  boot       of the kernel under which the page was set up, 0 if that is unknown
@@ -30,7 +30,7 @@ struct PulsePage: @unchecked Sendable {
 
   static let size = 4096
   private static let magic: UInt64 = 0x736C_7550_7470_654B
-  private static let format: UInt64 = 2
+  private static let format: UInt64 = 1
 
   init(_ start: UnsafeMutableRawPointer) { self.start = start }
 
