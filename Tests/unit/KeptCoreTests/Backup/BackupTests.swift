@@ -179,9 +179,6 @@ import Testing
     var foreign = bytes
     foreign.replaceSubrange(68..<72, with: [1, 2, 3, 4])
     files.append(("foreign", sealed(foreign), .unsupported))
-    var later = bytes
-    later.replaceSubrange(60..<64, with: [0, 0, 0, 9])
-    files.append(("later", sealed(later), .unsupported))
     for (name, content, expected) in files {
       try content.write(to: URL(fileURLWithPath: path(name)))
       #expect(code { try settings.restore(from: path(name)) } == expected, "\(name)")
@@ -189,6 +186,21 @@ import Testing
     }
     #expect(code { try settings.restore(from: path("none")) } == .unavailable)
     #expect(code { try settings.restore(from: folder.path) } == .unavailable, "a folder without a store")
+    #expect(try settings.currentRevision() == 3)
+    #expect(!FileManager.default.fileExists(atPath: path("store/quarantine")))
+  }
+
+  @Test(arguments: [0, 2, 9] as [UInt8]) func `of another format is refused with its number`(format: UInt8) throws {
+    try settings.backup(to: path("whole"))
+    var other = try Data(contentsOf: URL(fileURLWithPath: path("whole")))
+    other.replaceSubrange(60..<64, with: [0, 0, 0, format])
+    let content = sealed(other)
+    try content.write(to: URL(fileURLWithPath: path("other")))
+    let error = #expect(throws: StoreError.self) { try settings.restore(from: path("other")) }
+    #expect(error?.code == .unsupported)
+    #expect(error?.message.contains("has format \(format), and this Kept knows format 1") == true)
+    #expect(error?.message.contains("open it with the Kept that wrote it") == true)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path("other"))) == content)
     #expect(try settings.currentRevision() == 3)
     #expect(!FileManager.default.fileExists(atPath: path("store/quarantine")))
   }

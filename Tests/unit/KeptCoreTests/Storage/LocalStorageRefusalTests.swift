@@ -41,6 +41,9 @@ import Testing
     let error = #expect(throws: StoreError.self) { try LocalStorage(path: path) }
     #expect(error?.code == .unsupported)
     #expect(error?.message.contains("has format \(version), and this Kept knows format 1") == true)
+    let reading = #expect(throws: StoreError.self) { try ReadOnlyStorage(StoreFolder(path: path)) }
+    #expect(reading?.code == .unsupported)
+    #expect(reading?.message == error?.message)
   }
 
   @Test(arguments: [(0x6969 as UInt32, "NFS"), (0xFE53_4D42, "SMB"), (0xFF53_4D42, "CIFS"), (0x00C3_6400, "Ceph")])
