@@ -1,6 +1,6 @@
-// Every text that any version of Kept has written into sqlite_schema, and how the schema of a database is compared with
-// them. SQLite executes what is in the schema, so a view in place of a table, an index over an endless expression or a
-// foreign trigger is refused before the first query of any table.
+// Every text that Kept writes into sqlite_schema, and how the schema of a database is compared with them. SQLite
+// executes what is in the schema, so a view in place of a table, an index over an endless expression or a foreign
+// trigger is refused before the first query of any table.
 
 import CPlatform
 

@@ -54,7 +54,7 @@ struct Salvage {
   }
 
   /// Performs steps 2 and 3: puts a database that `fill` completes in the place of the store's.
-  func replace(_ fill: (_ draft: String) throws(StoreError) -> Void) throws(StoreError) {
+  private func replace(_ fill: (_ draft: String) throws(StoreError) -> Void) throws(StoreError) {
     let draft = folder.draftPath()
     defer { for suffix in ["", "-wal", "-shm"] { unlink(draft + suffix) } }
     try StoreFolder.makeFile(draft)
