@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from conftest import (
     IDENTIFIER,
     SCHEMA,
@@ -185,3 +187,23 @@ def test_wrong_usage_is_told(etcd: Etcd, fleet: Fleet) -> None:
     assert run([program(), "publish", IDENTIFIER, "--remove", "managed"]).status == 2
     assert run([program(), "follow", "a/b", "--etcd", etcd.urls[0]]).status == 3
     assert run([program(), "status", IDENTIFIER, "--etcd", "http://127.0.0.1:1"]).status == 4
+
+
+@pytest.mark.parametrize("output", [">/dev/full", ">&-"])
+@pytest.mark.parametrize(
+    ("words", "status", "is_published"),
+    [
+        ("publish {id} --managed - --dry-run", 4, False),
+        ("publish {id} --managed -", 5, True),
+        ("status {id}", 4, False),
+        ("--version", 4, False),
+    ],
+)
+def test_output_that_cannot_be_written_has_a_status(
+    words: str, status: int, is_published: bool, output: str, etcd: Etcd
+) -> None:
+    target = "" if words == "--version" else f"--etcd {etcd.urls[0]}"
+    shell = f"{program()} {words.format(id=IDENTIFIER)} {target} {output}"
+    done = run(["sh", "-c", shell], '{"values":{"a":1}}')
+    assert done.status == status and "the output cannot be written" in done.err, done
+    assert bool(etcd.get(key("managed"))) == is_published

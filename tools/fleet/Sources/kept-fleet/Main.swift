@@ -3,7 +3,7 @@
 import ArgumentParser
 import Etcd
 import Fleet
-import Glibc
+@preconcurrency import Glibc  // of which stdout is a variable
 import Kept
 
 @main
@@ -29,9 +29,9 @@ struct KeptFleet: AsyncParsableCommand {
       } else {
         try command.run()
       }
-      Glibc.exit(ExitStatus.done.rawValue)
+      exit(.done)
     } catch let status as ExitStatus {
-      Glibc.exit(status.rawValue)
+      exit(status)
     } catch let error as StoreError {
       end(DisplayText.line(error.description), ExitStatus(error.code))
     } catch let error as EtcdError {
@@ -39,10 +39,19 @@ struct KeptFleet: AsyncParsableCommand {
     } catch {
       guard exitCode(for: error) != .success else {
         print(fullMessage(for: error))
-        Glibc.exit(ExitStatus.done.rawValue)
+        exit(.done)
       }
       end("\(Terminal.lines(message(for: error))); see kept-fleet --help", .usage)
     }
+  }
+
+  /// Whether everything that was printed has been written; a failure is remembered.
+  static var isOutputWritten: Bool { fflush(stdout) == 0 && ferror(stdout) == 0 }
+
+  private static func exit(_ status: ExitStatus) -> Never {
+    guard !isOutputWritten else { Glibc.exit(status.rawValue) }
+    complain("the output cannot be written; check where standard output leads, and that its disk has space")
+    Glibc.exit((status == .unreported ? status : .unavailable).rawValue)
   }
 
   private static func end(_ message: String, _ status: ExitStatus) -> Never {
@@ -70,6 +79,8 @@ enum ExitStatus: Int32, Error {
   /// The documents are wrong, or another administrator was faster.
   case refused = 3
   case unavailable = 4
+  /// The documents are published, but the report cannot be written.
+  case unreported = 5
 
   init(_ code: StoreError.Code) {
     switch code {

@@ -69,6 +69,7 @@ struct Publish: AsyncParsableCommand {
       return revision.map { "revision \($0)" } ?? "nothing has changed"
     }
     if !quiet, let done { print(done) }
+    guard dryRun || KeptFleet.isOutputWritten else { throw ExitStatus.unreported }
   }
 
   private func list(_ refusing: [(host: String, reason: String)], of count: Int) throws(ExitStatus) {
