@@ -218,7 +218,7 @@ def test_what_is_no_report_is_named_by_its_key(etcd: Etcd, fleet: Fleet, machine
         assert done.status == (1 if command[0] == "status" else 0), done
         assert len(done.err.splitlines()) == 3, done.err
         for name in ("bad\\u{202E}", "other", "\\xff"):
-            assert f"/status/{name} is no report" in done.err, done.err
+            assert f"/status/{name} is not a report" in done.err, done.err
     assert [one["host"] for one in machines(fleet)] == ["web1"]
 
 

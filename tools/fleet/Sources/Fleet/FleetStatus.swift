@@ -34,7 +34,7 @@ package struct FleetStatus: Sendable {
   }
 
   package let machines: [Machine]
-  /// The keys whose values are no reports.
+  /// The keys whose values are not reports.
   package let malformed: [String]
   package let published: [DocumentName: Stamp]
 

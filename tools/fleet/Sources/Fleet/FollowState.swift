@@ -148,7 +148,7 @@ package struct Report: Sendable {
 }
 
 extension Reading {
-  /// The reports of machines, and the keys of those that are no reports.
+  /// The reports of machines, and the keys whose values are not reports.
   func reports(_ place: Place) -> (reports: [Report], malformed: [String]) {
     var malformed = strange
     let reports = items.filter { $0.key.utf8.starts(with: place.reports.utf8) }.compactMap { item -> Report? in

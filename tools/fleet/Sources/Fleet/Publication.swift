@@ -22,7 +22,7 @@ package struct Publication: Sendable {
   package struct Present: Sendable {
     package let reading: Reading
     package let reports: [Report]
-    /// The keys whose values are no reports.
+    /// The keys whose values are not reports.
     package let malformed: [String]
     /// The documents of all prefixes that reported machines follow.
     let others: Reading

@@ -61,7 +61,7 @@ struct KeptFleet: AsyncParsableCommand {
 
   /// Names keys of etcd that should have a report.
   static func complain(ofNoReports keys: [String]) {
-    for key in keys { complain(Terminal.line("\(key) is no report of a machine; delete it with etcdctl")) }
+    for key in keys { complain(Terminal.line("\(key) is not a report of a machine; delete it with etcdctl")) }
   }
 
   /// Prints a sentence on standard error.

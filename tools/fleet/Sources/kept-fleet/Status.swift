@@ -134,7 +134,7 @@ struct Status: AsyncParsableCommand {
     }
     let listed = Int64(value["refused"]?.asArray?.count ?? 0)
     if let all = value["refusedTotal"]?.asInt64, all > listed {
-      lines.append("refused: \(all) keys, of which these are the first")
+      lines.append("refused: \(all) keys; the first are")
     }
     for problem in value["problems"]?.asArray ?? [] { lines.append("problem: \(problem.asString ?? "")") }
     if let error = value["lastError"] {

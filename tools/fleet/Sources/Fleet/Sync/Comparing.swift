@@ -76,7 +76,7 @@ extension Syncer {
   /// Finds out which changes were made together where no notice has told: this program did not run, or was slow.
   ///
   /// Only what has changed since both sides were the same counts. The history has each commit whole. Where it has
-  /// folded commits of one program to the same keys, it tells which revisions these had: they count as one.
+  /// folded commits of one program to the same keys, it has their revisions, and they count as one.
   private func joinByHistory(_ keys: Set<ExactString>) {
     areGroupsKnown = true
     // Of keys that the history lacks, all may have been changed together.
