@@ -63,7 +63,7 @@ struct PathWalk: ~Copyable {
         if let doubt { throw doubt }
         return Found(folder: place, name: piece, path: path, status: status)
       } else if status.isFolder {
-        try enter(piece)
+        try enter(piece, path)
       } else {
         return try nothing()
       }
@@ -83,8 +83,7 @@ struct PathWalk: ~Copyable {
     return nil
   }
 
-  private mutating func enter(_ name: String) throws(StoreError) {
-    let path = path(of: name)
+  private mutating func enter(_ name: String, _ path: String) throws(StoreError) {
     let descriptor = kept_hold_at(place.descriptor, name, O_DIRECTORY | O_NOFOLLOW)
     guard descriptor >= 0 else { throw .system("look at", path) }
     place = OpenFolder(path, taking: descriptor)

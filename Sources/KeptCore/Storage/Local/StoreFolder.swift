@@ -12,14 +12,18 @@ struct StoreFolder {
   let anchor: FolderAnchor?
   /// For tests: the result of `statfs`.
   var fileSystem: FileSystem?
+  private let isResolved: Bool
 
   /// The path by which the folder was opened.
   var shown: String { anchor?.shown ?? path }
 
-  init(path: String, on fileSystem: FileSystem? = nil) {
+  init(path: String, on fileSystem: FileSystem? = nil) { self.init(path: path, on: fileSystem, isResolved: false) }
+
+  private init(path: String, on fileSystem: FileSystem?, isResolved: Bool) {
     self.path = path
     anchor = nil
     self.fileSystem = fileSystem
+    self.isResolved = isResolved
   }
 
   /// Uses a folder that is held, whatever happens to its path from now on.
@@ -30,6 +34,7 @@ struct StoreFolder {
     anchor = try FolderAnchor.hold(folder)
     self.path = anchor?.path ?? path
     self.fileSystem = fileSystem
+    isResolved = true
   }
 
   /// Creates the folder if it does not exist.
@@ -47,10 +52,10 @@ struct StoreFolder {
 
   /// Returns the folder by its path without symbolic links; the folder is created if it does not exist.
   func resolved() throws(StoreError) -> StoreFolder {
-    if anchor != nil { return self }
+    if isResolved { return self }
     if try UserLinks.resolve(path) == nil { try Self.makeDirectories(absolute().path) }
     guard let resolved = try UserLinks.resolve(path) else { throw .system("look at the folder", path) }
-    return StoreFolder(path: resolved, on: fileSystem)
+    return StoreFolder(path: resolved, on: fileSystem, isResolved: true)
   }
 
   /// Returns the folder, which must be the user's own, held if another user could replace what its path leads to.
