@@ -78,7 +78,8 @@ struct StoreFolder {
   /// Creates the folder and a database in it if they do not exist, and checks that they are the user's own.
   ///
   /// A new database is created completely under a unique name and then linked into place. Processes that open the
-  /// folder meanwhile, or after a kill in the middle, find either none or a complete one.
+  /// folder at the same time, or after a kill in the middle, find either none or a complete one. A journal without its
+  /// database gets an empty one: opening it salvages the commits in the journal.
   func prepare(_ fill: (_ path: String) throws(StoreError) -> Void) throws(StoreError) {
     if FileStatus(of: database) == nil { try Self.makeDirectories(path) }
     let fileSystem = if let fileSystem { fileSystem } else { try FileSystem(of: path) }
@@ -88,7 +89,9 @@ struct StoreFolder {
     let draft = Self.draftName()
     defer { for suffix in DatabaseFiles.suffixes { folder.remove(draft + suffix) } }
     close(try folder.make(draft))
-    try fill(path + "/" + draft)
+    // Looked at after the database: a process that creates a store creates the database first.
+    let isLost = folder.status(of: StoreFiles.journal).map { $0.size > 0 } ?? false
+    if !isLost { try fill(path + "/" + draft) }
     try Self.sync(path + "/" + draft)
     // Another process may have been first: its database stays.
     if try folder.putInPlace(draft, as: StoreFiles.database) { try folder.sync() }
