@@ -177,7 +177,8 @@ struct Salvage {
     guard let descriptor = try held.open(StoreFiles.journal, O_RDONLY) else { return (0, nil) }
     defer { close(descriptor) }
     let known = try damaged.settledPlace()
-    guard let file = try JournalFile.read(descriptor, path: folder.path + "/" + StoreFiles.journal),
+    let path = folder.path + "/" + StoreFiles.journal
+    guard let file = try JournalFile.read(descriptor, path: path, evenCut: true),
       file.header.store == known?.0 ?? file.header.store
     else { return (0, nil) }
     try damaged.copyBodies(to: connection)

@@ -20,14 +20,14 @@ final class JournalFile: Sendable {
     (self.descriptor, self.path, self.header) = (descriptor, path, header)
   }
 
-  /// Reads the head of an open file; nil if it is damaged, or if the file is shorter than it says.
-  static func read(_ descriptor: Int32, path: String) throws(StoreError) -> JournalFile? {
+  /// Reads the head of an open file; nil if it is damaged, or, unless `evenCut`, if the file is shorter than it says.
+  static func read(_ descriptor: Int32, path: String, evenCut: Bool = false) throws(StoreError) -> JournalFile? {
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: JournalHeader.bytes, alignment: 8)
     defer { bytes.deallocate() }
     let count = try read(descriptor, path, into: bytes, at: 0)
     guard count == bytes.count, let header = JournalHeader(UnsafeRawBufferPointer(bytes)) else { return nil }
     guard let status = FileStatus(of: descriptor) else { throw .system("look at", path) }
-    guard status.size >= header.fileBytes else { return nil }
+    guard evenCut || status.size >= header.fileBytes else { return nil }
     return JournalFile(descriptor: descriptor, path: path, header: header)
   }
 
