@@ -148,6 +148,28 @@ def test_a_damaged_secret_that_is_set_is_not_shown(kept: Kept, store: Path) -> N
     assert kept("get", str(store), "s", "--reveal").out == "hunter2\n"
 
 
+def test_a_value_that_may_have_lost_its_declaration_counts_as_a_secret(kept: Kept, store: Path) -> None:
+    schema = '{"properties": {"s": {"type": "string", "secret": true}}}'
+    assert kept("declare", str(store), "-", input=schema).status == 0
+    assert kept("set", str(store), "s", "hunter2").status == 0
+    database = settled(kept, store)
+    data = bytearray(database.read_bytes())
+    page = data.index(b'"secret":true') // 4096 * 4096
+    data[page : page + 4096] = b"\xaa" * 4096
+    database.write_bytes(data)
+    for command in (["list"], ["list"], ["export"], ["get", "s"], ["log"]):
+        done = kept(command[0], str(store), *command[1:])
+        assert "hunter2" not in done.out + done.err
+    done = kept("doctor", str(store))
+    assert (done.status, '"s" may have lost its declaration' in done.out) == (1, True), done
+    done = kept("set", str(store), "a", "3")
+    assert (done.status, "declare the key again, or undeclare it" in done.err) == (4, True), done
+    assert kept("undeclare", str(store), "a").status == 0
+    assert kept("set", str(store), "a", "3").status == 0
+    assert kept("declare", str(store), "-", input=schema).status == 0
+    assert kept("get", str(store), "s", "--reveal").out == "hunter2\n"
+
+
 @pytest.mark.parametrize("planted", PLANTED)
 def test_what_is_planted_is_found_once_with_what_to_do(planted: str, kept: Kept, store: Path) -> None:
     action, status, what, remedy = PLANTED[planted]

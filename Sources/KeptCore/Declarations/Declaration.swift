@@ -48,6 +48,12 @@ public final class Declaration: @unchecked Sendable {
     keep(Contents(root))
   }
 
+  /// The stored declaration of a key whose own may have been lost with damage.
+  ///
+  /// The key may have been secret, so its value is not shown. It is `corrupt` until the key is declared again or
+  /// undeclared.
+  public static let lost = Declaration(stored: "{\"lost\":true}")
+
   /// The declaration that a store holds; see ``unreadable``.
   package static func stored(_ text: String) -> Declaration { Declaration(stored: text) }
 
@@ -191,6 +197,13 @@ private final class Contents: Sendable {
   }
 
   convenience init(stored text: String) {
+    if ExactString(text) == ExactString(Declaration.lost.json) {
+      self.init(
+        unreadable: StoreError(
+          .corrupt,
+          "may have lost its declaration when the store was salvaged; declare the key again, or undeclare it"))
+      return
+    }
     do throws(StoreError) {
       let schema = try Self.object(text)
       do throws(StoreError) {

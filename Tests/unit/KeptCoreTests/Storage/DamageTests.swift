@@ -191,6 +191,59 @@ import Testing
     #expect(try storage.commit(key("new"), .set(1)).revision > 1 << 40)
   }
 
+  @Test(arguments: [false, true]) func `is one whose database was removed`(hasLog: Bool) throws {
+    let storage = try LocalStorage(path: path)
+    for index in 0..<30 { try storage.commit(key("k\(index)"), .set(.int(Int64(index)))) }
+    storage.close()
+    if hasLog { try writeIntoLog().write(to: URL(fileURLWithPath: database.path + "-wal")) }
+    try FileManager.default.removeItem(at: database)
+    let files = try filesInQuarantine { (storage: LocalStorage) throws in
+      for index in 0..<30 { #expect(try storage.value(key("k\(index)")) == .int(Int64(index))) }
+    }
+    #expect(files["journal"] != nil)
+  }
+
+  @Test(arguments: [1, 4096, 200_000])
+  func `keeps the commits in a journal that was cut off behind them`(cut: Int) throws {
+    let storage = try LocalStorage(path: path)
+    for index in 0..<30 { try storage.commit(key("k\(index)"), .set(.int(Int64(index)))) }
+    // As after a kill: closing would put them into the database.
+    let copy = folder.path + "/copy"
+    try FileManager.default.copyItem(atPath: path, toPath: copy)
+    storage.close()
+    let journal = try FileHandle(forUpdating: URL(fileURLWithPath: copy + "/journal"))
+    try journal.truncate(atOffset: try journal.seekToEnd() - UInt64(cut))
+    try journal.close()
+    let salvaged = try LocalStorage(path: copy)
+    #expect(try salvaged.salvaged() != nil)
+    for index in 0..<30 { #expect(try salvaged.value(key("k\(index)")) == .int(Int64(index))) }
+  }
+
+  @Test func `shows no value whose declaration may be lost`() throws {
+    let declared = try Declaration(json: #"{"type":"string","secret":true}"#)
+    let whole = try Store.open(path)
+    for name in ["b", "m"] { try whole.declare(declared, forKey: name) }
+    for name in ["a", "b", "m", "z"] { try whole.setJSON("\"value of \(name)\"", forKey: name) }
+    whole.close()
+    try forgetFrames()
+    try damage { bytes in
+      let text = try #require(bytes.range(of: Data(declared.json.utf8)))
+      let page = text.lowerBound / 4096 * 4096
+      for index in page..<page + 4096 { bytes[index] = 0xAA }
+    }
+    try Data().write(to: URL(fileURLWithPath: path + "/damaged"))
+    let store = try Store.open(path)
+    #expect(try store.salvaged() != nil)
+    #expect(try store.json(forKey: "m") == #""value of m""#, "programs go on reading it")
+    #expect(try !store.export().contains("value of"))
+    let error = #expect(throws: StoreError.self) { try store.setJSON(#""new""#, forKey: "m") }
+    #expect(error?.message.contains("declare the key again, or undeclare it") == true)
+    try store.declare(declared, forKey: "m")
+    try store.setJSON(#""new""#, forKey: "m")
+    #expect(try store.undeclare("a"))
+    #expect(try store.export().contains("value of a"))
+  }
+
   @Test func `is not one that was only marked`() throws {
     try fill(3)
     try Data().write(to: URL(fileURLWithPath: path + "/damaged"))

@@ -133,7 +133,9 @@ struct Finding {
     if let note = try settings.salvaged() {
       findings.append(
         Finding(
-          .attention, "the store was damaged and salvaged; the damaged files are in \(note.quarantine)",
+          .attention,
+          "the store was damaged and salvaged; values and declarations may be missing, and the damaged files are in "
+            + note.quarantine,
           "compare them with a backup (kept diff), then acknowledge with --repair",
           isRepaired: true))
     }
@@ -142,6 +144,14 @@ struct Finding {
         Finding(
           .attention, "the value of \"\(key)\" does not fit its declaration, and reads as absent",
           remedy(key, location)))
+    }
+    let declared = (try? settings.declarations().declarations) ?? []
+    for (key, declaration) in declared where declaration == .lost {
+      findings.append(
+        Finding(
+          .attention,
+          "\"\(key)\" may have lost its declaration with the damage: its value counts as a secret, and cannot be set",
+          "start the program that declares it, or kept undeclare \(words([location, key.text]))"))
     }
     return try findings + ignored(settings, location) + layers(settings)
       + Surroundings(settings, location).findings

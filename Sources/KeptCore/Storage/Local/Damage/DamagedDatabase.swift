@@ -79,25 +79,39 @@ final class DamagedDatabase {
   }
 
   /// Calls `body` with each declaration that is readable from either end of the table.
-  func forEachDeclaration(_ body: (KeyName, Declaration) throws(StoreError) -> Void) throws(StoreError) {
-    let fromBothEnds: [StaticString] = [
-      "SELECT key, schema FROM declaration ORDER BY 1", "SELECT key, schema FROM declaration ORDER BY 1 DESC",
-    ]
-    for sql in fromBothEnds {
-      if try eachRow(sql, [], { rows throws(StoreError) in try give(rows, body) }) { break }
-    }
+  ///
+  /// - Returns: the stretch in which keys may have lost their declarations; nil if all were read.
+  func forEachDeclaration(
+    _ body: (KeyName, Declaration) throws(StoreError) -> Void
+  ) throws(StoreError) -> KeyStretch? {
+    var (lost, isThere) = (KeyStretch.all, false)
+    _ = try eachRow("SELECT 1 FROM sqlite_schema WHERE name = 'declaration'") { _ in isThere = true }
+    guard isThere else { return lost }
+    let up: StaticString = "SELECT key, schema FROM declaration ORDER BY 1"
+    if try eachRow(up, [], { rows throws(StoreError) in try give(rows, &lost.low, body) }) { return nil }
+    let down: StaticString = "SELECT key, schema FROM declaration ORDER BY 1 DESC"
+    _ = try eachRow(down) { rows throws(StoreError) in try give(rows, &lost.high, body) }
+    return lost
   }
 
   private func give(
-    _ rows: SQLiteStatement, _ body: (KeyName, Declaration) throws(StoreError) -> Void
+    _ rows: SQLiteStatement, _ reached: inout [UInt8], _ body: (KeyName, Declaration) throws(StoreError) -> Void
   ) throws(StoreError) {
-    guard let key = rows.string(0).flatMap({ try? KeyName($0) }), let schema = rows.string(1) else { return }
-    let declaration = Declaration.stored(schema)
+    reached = rows.bytes(0)
+    guard let key = rows.string(0).flatMap({ try? KeyName($0) }) else { return }
+    let declaration = rows.string(1).map(Declaration.stored) ?? .lost
     do throws(StoreError) { try declaration.checkText(of: key) } catch {
       guard error.code == .corrupt else { throw error }
-      return
+      return try body(key, .lost)
     }
     try body(key, declaration)
+  }
+
+  /// The bytes of the keys with a staged value.
+  func keysWithBodies() throws(StoreError) -> Set<[UInt8]> {
+    var keys: Set<[UInt8]> = []
+    _ = try eachRow("SELECT key FROM body WHERE kind IS NOT NULL") { rows in keys.insert(rows.bytes(0)) }
+    return keys
   }
 
   /// Runs a read; returns nil if it meets damage.
@@ -134,7 +148,7 @@ final class DamagedDatabase {
   /// found nothing come last, and the number of attempts is finite.
   private func search(_ body: (KeyedEntry) throws(StoreError) -> Void) throws(StoreError) {
     // The first reads use no bounds: finding a key compares others, and one of those may continue in a damaged page.
-    var all = KeyStretch(low: [], high: [0xFF])
+    var all = KeyStretch.all
     if try scan("SELECT kind, value, revision, key, large FROM entry ORDER BY key", [], &all, \.low, body) { return }
     _ = try scan("SELECT kind, value, revision, key, large FROM entry ORDER BY key DESC", [], &all, \.high, body)
     // By how many times in a row halving has found nothing.
@@ -219,14 +233,20 @@ private struct KeyAlphabet {
 }
 
 /// The range between two keys; the bytes need not be UTF-8.
-private struct KeyStretch: Equatable {
+struct KeyStretch: Equatable {
   var low: [UInt8]
   var high: [UInt8]
+
+  func contains(_ key: [UInt8]) -> Bool {
+    !key.lexicographicallyPrecedes(low) && key.lexicographicallyPrecedes(high)
+  }
+
+  static var all: KeyStretch { KeyStretch(low: [], high: [0xFF]) }
 
   private static let places = 7
 
   /// The two halves, divided at a text of an alphabet that need not be a key; empty if there is none in between.
-  func halves(in alphabet: [UInt8]) -> [KeyStretch] {
+  fileprivate func halves(in alphabet: [UInt8]) -> [KeyStretch] {
     let prefix = zip(low, high).prefix { $0 == $1 }.map(\.0)
     let start = Self.number(low.dropFirst(prefix.count), alphabet)
     let end = Self.number(high.dropFirst(prefix.count), alphabet)

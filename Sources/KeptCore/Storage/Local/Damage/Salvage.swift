@@ -145,14 +145,15 @@ struct Salvage {
     try connection.write { () throws(StoreError) in
       let damaged = try DamagedDatabase(of: folder, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
       try damaged.forEachEntry { entry throws(StoreError) in try put(entry, connection) }
-      try damaged.forEachDeclaration { key, declaration throws(StoreError) in
+      let lost = try damaged.forEachDeclaration { key, declaration throws(StoreError) in
         let row = try connection.statement(
           "INSERT OR REPLACE INTO declaration (key, schema, revision) VALUES (?1, ?2, 0)")
         try row.bind(1, text: key.exact)
         try row.bind(2, text: ExactString(declaration.json))
         try row.finish()
       }
-      let last = try settleFrames(after: damaged, connection)
+      if let lost { try hide(lost, connection) }
+      let last = try settleFrames(after: damaged, lost, connection)
       let version = try damaged.schemaVersion() ?? 0
       let limits = try damaged.historyLimits()
       try damaged.checkReadings()
@@ -171,7 +172,7 @@ struct Salvage {
   /// Adds the commits that were not in the database yet; returns the last revision, and the schema version that they
   /// set.
   private func settleFrames(
-    after damaged: DamagedDatabase, _ connection: SQLiteConnection
+    after damaged: DamagedDatabase, _ lost: KeyStretch?, _ connection: SQLiteConnection
   ) throws(StoreError) -> (revision: Revision, schemaVersion: UInt32?) {
     let held = try OpenFolder.own(folder.path)
     guard let descriptor = try held.open(StoreFiles.journal, O_RDONLY) else { return (0, nil) }
@@ -205,7 +206,14 @@ struct Salvage {
         break
       }
     }
-    return (cursor.revision, try settling.finish())
+    let version = try settling.finish()
+    // What a frame contains was no secret when it was set, but what was staged for one may have been.
+    if let lost {
+      for key in try damaged.keysWithBodies() where lost.contains(key) {
+        try hide(KeyStretch(low: key, high: key + [0]), connection)
+      }
+    }
+    return (cursor.revision, version)
   }
 
   /// Stores an entry; of two entries for one key, the one with the higher revision is kept.
@@ -220,6 +228,16 @@ struct Salvage {
     try row.bind(2, kindAnd: value)
     try row.bind(4, Int64(clamping: entry.entry.revision))
     try row.finish()
+  }
+
+  /// Stores a lost declaration for each value in a stretch that has no other: it may be a secret.
+  private func hide(_ lost: KeyStretch, _ connection: SQLiteConnection) throws(StoreError) {
+    let rows = try connection.statement(
+      "INSERT OR IGNORE INTO declaration SELECT key, ?1, 0 FROM entry WHERE key >= ?2 AND key < ?3")
+    try rows.bind(1, text: ExactString(Declaration.lost.json))
+    try rows.bind(2, textBytes: lost.low)
+    try rows.bind(3, textBytes: lost.high)
+    try rows.finish()
   }
 
   /// Continues with revisions far above all that may have been assigned.

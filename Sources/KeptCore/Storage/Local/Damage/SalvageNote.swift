@@ -1,4 +1,4 @@
-// The mark of a salvage: every open reports that values may be missing, until this is acknowledged.
+// The mark of a salvage: every open reports that something may be missing, until this is acknowledged.
 
 /// Where a damaged database was set aside.
 ///
@@ -11,8 +11,8 @@ public struct SalvageNote: Sendable, Hashable {
   var warning: StoreError {
     StoreError(
       .salvaged,
-      "the store was damaged, and values may be missing: what could be read was salvaged, and the damaged files are in "
-        + "\(quarantine); look at what is missing, then acknowledge the salvage")
+      "the store was damaged, and values and declarations may be missing: what could be read was salvaged, and the "
+        + "damaged files are in \(quarantine); look at what is missing, then acknowledge the salvage")
   }
 
   /// Stores the note inside the transaction that fills the new database: note and values appear together.
