@@ -140,8 +140,21 @@ def test_the_comparison_shows_no_secret(run: Run, environment: dict[str, str]) -
 
 
 def test_a_dry_run_changes_nothing(run: Run, tmp_path: Path) -> None:
-    assert run("kept-gsettings", "import", "--dry-run", input=DUMP).returncode == 1
+    assert run("kept-gsettings", "import", "--dry-run", input=DUMP).returncode == 0
     assert run("kept-gsettings", "export").stdout == ""
+
+
+def test_a_dry_run_shows_each_change_and_ends_as_the_import(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "managed.json").write_text('{"locked":["org.example.locked"]}')
+    locks = {"KEPT_GSETTINGS_MANAGED": str(tmp_path / "managed.json")}
+    assert run("kept-gsettings", "import", input="[org/example]\na=1\nb=2\n").returncode == 0
+    for text, changes, status in [
+        ("a=1\nb=3\nc=4\n", "~ org.example.b: 2 → 3\n+ org.example.c: 4\n", 0),
+        ("locked=1\n", "+ org.example.locked: 1\n", 1),
+    ]:
+        dry = run("kept-gsettings", "import", "--dry-run", input=f"[org/example]\n{text}", **locks)
+        assert (dry.returncode, dry.stdout) == (status, changes), dry.stderr
+        assert run("kept-gsettings", "import", input=f"[org/example]\n{text}", **locks).returncode == status
 
 
 @pytest.mark.parametrize(
@@ -150,7 +163,7 @@ def test_a_dry_run_changes_nothing(run: Run, tmp_path: Path) -> None:
         (["export"], 0),
         (["compare"], 1),
         (["json"], 0),
-        (["import", "--dry-run"], 1),
+        (["import", "--dry-run"], 0),
         (["import", "/no/such/file"], 3),
         (["declare", "--dry-run"], 0),
     ],

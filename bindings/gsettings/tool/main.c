@@ -95,23 +95,42 @@ static gboolean is_secret(kept_store *store, const char *key) {
   return is_true;
 }
 
-/* Prints what the store has otherwise than the dump; values of secrets are not shown. */
-static int compare(kept_store *store, GPtrArray *dump) {
-  guint differences = 0;
+typedef void Difference(const char *key, const char *dumped, const char *stored, gboolean is_secret);
+
+/* Prints how a stored value differs from the dump; secret values are not shown. */
+static void print_difference(const char *key, const char *dumped, const char *stored, gboolean is_secret) {
+  if (is_secret) g_print("~ %s: (secret)\n", key);
+  else g_print("~ %s: %s → %s\n", key, dumped, stored != NULL ? stored : "–");
+}
+
+/* Prints what an import changes; secret values are not shown. */
+static void print_change(const char *key, const char *dumped, const char *stored, gboolean is_secret) {
+  if (is_secret) g_print("%c %s: (secret)\n", stored != NULL ? '~' : '+', key);
+  else if (stored == NULL) g_print("+ %s: %s\n", key, dumped);
+  else g_print("~ %s: %s → %s\n", key, stored, dumped);
+}
+
+/* Returns how many settings of the dump the store has otherwise, after calling `found` with each unless it is NULL. */
+static guint differences(kept_store *store, GPtrArray *dump, Difference *found) {
+  guint count = 0;
   for (guint i = 0; i < dump->len; i++) {
     Dumped *dumped = dump->pdata[i];
     char *key = key_of_path(dumped->path), *json = json_of_variant(dumped->value), *stored = NULL;
     char *expected = text_of_variant(dumped->value);
     kept_get_json(store, key, &stored, NULL);
     if (expected == NULL || g_strcmp0(expected, stored) != 0) {
-      differences++;
-      if (is_secret(store, key)) g_print("~ %s: (secret)\n", key);
-      else g_print("~ %s: %s → %s\n", key, json, stored != NULL ? stored : "–");
+      count++;
+      if (found != NULL) found(key, json, stored, is_secret(store, key));
     }
     kept_free(expected), kept_free(stored), g_free(json), g_free(key);
   }
-  g_print("%u of %u settings differ\n", differences, dump->len);
-  return differences == 0 ? done : differs;
+  return count;
+}
+
+static int compare(kept_store *store, GPtrArray *dump) {
+  guint count = differences(store, dump, print_difference);
+  g_print("%u of %u settings differ\n", count, dump->len);
+  return count == 0 ? done : differs;
 }
 
 /* Sets what Kept can hold, and names the rest on standard error. */
@@ -141,16 +160,18 @@ static void warn_of_misfits(GPtrArray *dump) {
 
 static int import(kept_store *store, const Options *options, GPtrArray *dump) {
   warn_of_misfits(dump);
-  if (options->is_dry) return compare(store, dump);
   kept_store *transaction = NULL;
   kept_error error;
   guint left_out = 0;
   kept_status status = kept_begin(store, NULL, &transaction, &error);
+  if (status >= 0 && options->is_dry) differences(store, dump, print_change);
   if (status >= 0) status = set_all(transaction, dump, &left_out, &error);
-  if (status >= 0) status = kept_commit(transaction, NULL, &error);
+  /* A key that is locked differs afterwards, too. */
+  guint remaining = status >= 0 && options->is_dry ? differences(transaction, dump, NULL) : 0;
+  if (status >= 0 && !options->is_dry) status = kept_commit(transaction, NULL, &error);
   else kept_rollback(transaction);
   if (status < 0) return fail_with(&error);
-  int compared = compare(store, dump);
+  int compared = options->is_dry ? remaining == 0 ? done : differs : compare(store, dump);
   return compared == done && left_out > 0 ? differs : compared;
 }
 
