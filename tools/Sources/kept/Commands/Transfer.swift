@@ -62,8 +62,8 @@ struct Import: ParsableCommand {
     discussion: """
       FILE is an export, JSON, with comments or without, a property list, TOML, YAML, a .env or .ini file, or the \
       output of `dconf dump`, for which kept-gsettings must be installed; - reads standard input. The format is found \
-      from the contents and the name, and printed. A value that cannot be imported is reported, and the others are \
-      imported; the exit status is then 1.
+      from the contents and the name, and printed. A value that Kept cannot hold is reported, and the others are \
+      imported; the exit status is then 1. If a declaration or a lock refuses one, nothing is imported.
       """)
 
   @OptionGroup var store: StoreOption
