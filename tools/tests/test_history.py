@@ -64,7 +64,7 @@ def test_undo_is_refused_with_a_list_if_a_key_has_changed_since(changed: Kept, d
     done = changed("undo", "player", "1", *dry)
     assert done.status == 3
     assert "these keys have changed since: volume" in done.err
-    assert changed("undo", "player", "77", *dry).status == 1
+    assert changed("undo", "player", "77", *dry).status == 4
     assert changed("undo", "player", "x", *dry).status == 2
 
 
@@ -172,6 +172,25 @@ def test_the_last_good_state_comes_back(changed: Kept) -> None:
     assert changed("restore", "player", "--last-good").status == 0
     assert changed("get", "player", "volume").out == "3\n"
     assert changed("mark", "player").status == 2
+
+
+def test_a_change_of_a_secret_shows_no_value_after_its_declaration_is_removed(kept: Kept) -> None:
+    schema = json.dumps({"properties": {"pin": {"type": "string", "secret": True}}})
+    assert kept("declare", "player", "-", input=schema).status == 0
+    for pin in ("first-pin", "second-pin"):
+        assert kept("set", "player", "pin", pin).status == 0
+    assert kept("undeclare", "player", "pin").status == 0
+    newest = kept("log", "player", "pin", "--limit", "1")
+    assert newest.status == 0 and "pin: (secret) → (secret)" in newest.out and "-pin" not in newest.out
+    assert "-pin" not in kept("log", "player", "pin", "--limit", "1", "--json").out
+
+
+@pytest.mark.parametrize("revision", [["99"], []])
+def test_what_is_not_in_the_history_cannot_be_undone(
+    revision: list[str], changed: Kept, environment: dict[str, str]
+) -> None:
+    program(environment, "with kept.open('player') as s: s.history_limits = {'changes': 0}; s.history_limits = {}")
+    assert changed("undo", "player", *revision).status == 4
 
 
 def test_migrate_status_shows_the_schema_version(changed: Kept) -> None:

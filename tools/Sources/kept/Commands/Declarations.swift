@@ -120,7 +120,8 @@ struct Undeclare: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "undeclare",
     abstract: "Removes the declarations of keys; their values stay.",
-    usage: "kept undeclare STORE KEY... [--dry-run]")
+    usage: "kept undeclare STORE KEY... [--dry-run]",
+    discussion: "The stored value of a secret is then shown like any other value; remove it first to prevent this.")
 
   @OptionGroup var store: StoreOption
   @OptionGroup var changing: ChangeOptions

@@ -67,7 +67,7 @@ struct Undo: ParsableCommand {
       revision = given
     } else {
       guard let newest = history.changes.first?.revision else {
-        throw StoreError(.absent, "there is nothing to undo: the history is empty")
+        throw StoreError(.unavailable, "there is nothing to undo: the history is empty")
       }
       revision = newest
     }
@@ -85,6 +85,8 @@ struct Undo: ParsableCommand {
   private static func refusal(_ error: StoreError) -> StoreError {
     switch error.code {
     case .unsupported: StoreError(.invalid, key: error.key, error.message)
+    // `absent` is for keys without a value.
+    case .absent: StoreError(.unavailable, key: error.key, error.message)
     case .locked:
       StoreError(
         .locked, key: error.key,
@@ -98,8 +100,10 @@ extension PastChange {
   fileprivate var line: String {
     let key = Shown.key(key).styled(.bold)
     let author = tag.map { " (\(Shown.line($0)))" } ?? ""
-    return
-      "\("\(revision)".styled(.yellow)) \(time.milliseconds.styled(.dim)) \(key): \(old.shown) → \(new.shown)\(author)"
+    // A key may have become secret, or ordinary, with the change or since.
+    let isSecret = old == .secret || new == .secret
+    let (before, after) = (old.shown(isSecret: isSecret), new.shown(isSecret: isSecret))
+    return "\("\(revision)".styled(.yellow)) \(time.milliseconds.styled(.dim)) \(key): \(before) → \(after)\(author)"
   }
 
   /// What undoing it changes.
@@ -109,10 +113,10 @@ extension PastChange {
 }
 
 extension PastValue {
-  fileprivate var shown: String {
+  fileprivate func shown(isSecret: Bool) -> String {
     switch self {
     case .absent: "–"
-    case .value(let value): Shown.json(value)
+    case .value(let value): isSecret ? "(secret)" : Shown.json(value)
     case .secret: "(secret)"
     case .notKept, .unknown: "(not kept)"
     }
