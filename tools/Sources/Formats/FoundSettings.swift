@@ -58,9 +58,11 @@ public struct FoundSettings: Sendable {
     do throws(StoreError) { _ = try KeyName(name) } catch { return try leaveOut(place, error.message) }
     let setting = Setting(name: name, content: content, place: place)
     if let index = places[ExactString(name)] {
-      let there = place == settings[index].place ? "" : " at \(Self.shortened(place))"
-      try leaveOut(
-        settings[index].place, "the key \(Self.shortened(name)) comes again\(there), and the last one counts")
+      // Tables of libraries have no order.
+      let there =
+        place == settings[index].place
+        ? ", and one of them counts" : " at \(Self.shortened(place)), and the last one counts"
+      try leaveOut(settings[index].place, "the key \(Self.shortened(name)) comes again\(there)")
       settings[index] = setting
     } else {
       places[ExactString(name)] = settings.count
