@@ -1,4 +1,4 @@
-"""The past of a store on the command line: log, undo, moments, and the last good state."""
+"""The past of a store on the command line: log, undo, times, and the last good state."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_moment_is_compared_with_the_present_or_with_another(changed: Kept) ->
     assert changed("diff", "player", "@99").status == 4
     for wrong in ("@", "@x", "@5w", "@2026-13-01"):
         done = changed("diff", "player", wrong)
-        assert done.status == 2 and "is no moment" in done.err, wrong
+        assert done.status == 2 and "is not a valid time" in done.err, wrong
 
 
 def test_a_value_of_the_past_is_printed(changed: Kept) -> None:
@@ -138,8 +138,8 @@ def test_a_revision_that_is_a_part_of_a_change_is_refused(kept: Kept, environmen
 def test_a_store_without_a_history_has_no_past(changed: Kept, environment: dict[str, str], limit: str) -> None:
     program(environment, f"with kept.open('player') as s: s.history_limits = {{'{limit}': 0}}")
     assert changed("set", "player", "volume", "9").status == 0
-    for moment in ("@0", "@3", "@4", "@1d"):
-        for words in (["get", "player", "volume", "--at", moment], ["diff", "player", moment, "--quiet"]):
+    for time in ("@0", "@3", "@4", "@1d"):
+        for words in (["get", "player", "volume", "--at", time], ["diff", "player", time, "--quiet"]):
             done = changed(*words)
             assert (done.status, done.out) == (4, "") and "after revision 5" in done.err, (words, done)
     assert changed("get", "player", "volume", "--at", "@5").out == "9\n"
@@ -259,8 +259,8 @@ def test_a_key_whose_first_changes_are_forgotten_may_have_had_no_value(
     changed: Kept, environment: dict[str, str]
 ) -> None:
     program(environment, "with kept.open('player') as s: s.history_limits = {'changesPerKey': 1}")
-    for moment in ("@0", "@1d"):
-        done = changed("get", "player", "volume", "--at", moment)
+    for time in ("@0", "@1d"):
+        done = changed("get", "player", "volume", "--at", time)
         assert (done.status, done.out) == (4, "")
         assert '"volume": may have had a value at revision 0' in done.err
     assert changed("get", "player", "volume", "--at", "@1").status == 4

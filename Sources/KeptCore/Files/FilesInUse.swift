@@ -110,6 +110,6 @@ enum FilesInUse {
     let beside = DatabaseFiles.suffixes.map { path + $0 }
     guard path.ends(with: StoreFiles.database) else { return beside }
     let folder = String(Substring(path.utf8.dropLast(StoreFiles.database.utf8.count)))
-    return beside + ["journal", "pulse", "damaged", "migration", "salvaged.sqlite"].map { folder + $0 }
+    return beside + [StoreFiles.journal, "pulse", "damaged", "migration", "salvaged.sqlite"].map { folder + $0 }
   }
 }

@@ -50,8 +50,8 @@ enum StorageRegistry {
       if folder.isReadOnly { return try ReadOnlyStorage(folder, busyTimeoutMilliseconds: timeout) }
       let isNew = FileStatus(of: folder.database) == nil
       do throws(StoreError) { return try LocalStorage(folder, busyTimeoutMilliseconds: timeout) } catch {
-        // What is stored can be read while there is no space for the log and its shared memory. A store that was not
-        // there, or is damaged, cannot.
+        // A store can be read while the disk has no space for the log and its shared memory, unless the store is new
+        // or damaged.
         guard error.code == .noSpace, !isNew,
           let storage = try? ReadOnlyStorage(folder, full: error, busyTimeoutMilliseconds: timeout)
         else { throw error }

@@ -16,7 +16,7 @@
  * What is printed
  * --------------------------------------------------------------------------------------------------------------- */
 
-/* As settle does, for the objects of another context, with which this thread's marker is made. */
+/* As settle does, for the objects of another context; this thread's marker uses it, too. */
 static void settle_in(GMainContext *context) {
   GSettings *marker = g_settings_new("org.example.kept.marker");
   GString *changes = record(marker, "changed");

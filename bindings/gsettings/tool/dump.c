@@ -40,7 +40,7 @@ static const char *reason_of(const GError *error) {
   return reason != NULL ? reason + 1 : error->message;
 }
 
-/* Whether a text has an escape that stands for no character, at which GLib's parser fails an assertion. */
+/* Whether a text has an escape that is not a character: GLib's parser fails an assertion there. */
 static gboolean has_wrong_escape(const char *text) {
   while ((text = strchr(text, '\\')) != NULL && *++text != 0) {
     char digits[9] = "";

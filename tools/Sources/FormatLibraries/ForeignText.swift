@@ -17,10 +17,10 @@ enum ForeignText {
     return number
   }
 
-  /// A point in time, of local time such as `2001-12-14T21:59:43` and the digits of its fraction, of which nine count.
+  /// A point in time, of local time such as `2001-12-14T21:59:43` and the digits of its fraction; only nine are used.
   ///
   /// nil if the calendar of the years 0 to 9999 does not have it.
-  static func moment(_ local: String, fraction: String, minutesEast: Int) -> Timestamp? {
+  static func time(_ local: String, fraction: String, minutesEast: Int) -> Timestamp? {
     let digits = String(Substring(fraction.utf8.prefix(9)))
     guard let time = try? Timestamp(text: "\(local)\(digits.isEmpty ? "" : ".\(digits)")Z") else { return nil }
     return try? Timestamp(seconds: time.seconds - Int64(minutesEast) * 60, nanoseconds: time.nanoseconds)

@@ -201,10 +201,10 @@ struct TOMLWord {
     if fraction.popFirst() != nil, fraction.isEmpty || !Self.areDigits(fraction) { throw Self.noDate }
     let isText = zone.isEmpty
     guard isDate || isText, let minutes = isText ? 0 : Self.minutes(of: zone),
-      let moment = ForeignText.moment("\(date)T\(time)", fraction: fraction.text, minutesEast: minutes)
+      let point = ForeignText.time("\(date)T\(time)", fraction: fraction.text, minutesEast: minutes)
     else { throw Self.noDate }
     if fraction.count > 9, !isText { losses.add(Losses.fraction) }
-    guard isText else { return .date(moment) }
+    guard isText else { return .date(point) }
     losses.add("a date or time without a time zone is imported as text")
     return .string(isDate && !rest.isEmpty ? "\(date)T\(rest.text)" : text)
   }

@@ -334,8 +334,8 @@ private struct YAMLScalar {
       return String(repeating: "0", count: max(0, (index == 0 ? 4 : 2) - digits.utf8.count)) + digits
     }
     let local = "\(parts[0])-\(parts[1])-\(parts[2])T\(parts[3]):\(parts[4]):\(parts[5])"
-    guard let moment = ForeignText.moment(local, fraction: fraction, minutesEast: minutes) else { throw wrong }
-    return moment
+    guard let point = ForeignText.time(local, fraction: fraction, minutesEast: minutes) else { throw wrong }
+    return point
   }
 }
 

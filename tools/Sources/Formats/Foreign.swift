@@ -39,7 +39,7 @@ package struct Losses {
   private var notes: [(sentence: String, line: Int?, isLoss: Bool)] = []
 
   package static let set = "a set is imported as an array"
-  package static let fraction = "a fraction of a second has more than nine digits, and the others are cut off"
+  package static let fraction = "a fraction of a second has more than nine digits; the rest is cut off"
   static let repeated = "a dictionary has a key twice; the last one counts"
 
   package init() {}

@@ -67,7 +67,7 @@ struct Restore: ParsableCommand {
 struct Diff: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "diff",
-    abstract: "Compares two stores, backups or exports, or one store at two moments.",
+    abstract: "Compares two stores, backups or exports, or one store at two times.",
     usage: """
       kept diff A B [--json | --quiet]
       kept diff STORE @MOMENT [@MOMENT] [--json | --quiet]
@@ -77,7 +77,7 @@ struct Diff: ParsableCommand {
       has, - for one that only A has, and ~ for one with another value. Declarations are compared, too, unless an \
       export has none. Exit status 1 if there are differences, and 4 if the comparison cannot be made.
 
-      A moment is a revision (@17), a time ago (@90m, @2h, @3d), or a date (@2026-11-24T10:00:00Z); without a second \
+      A time is a revision (@17), a time ago (@90m, @2h, @3d), or a date (@2026-11-24T10:00:00Z); without a second \
       one it is compared with the present. The history keeps no secrets and no values of more than 65,536 bytes: one \
       that is known to differ is shown as (secret) or (not kept), and one that may be the same is left out. Exit \
       status 4 if one is left out and nothing else differs.
@@ -100,12 +100,12 @@ struct Diff: ParsableCommand {
 
   func run() throws {
     let (location, rest) = try store.split(words)
-    let given = [location] + (try rest.expect(1...2, "two stores, backups or exports, or a store and moments"))
-    let moments = try given.dropFirst().map { try Moment($0) }
+    let given = [location] + (try rest.expect(1...2, "two stores, backups or exports, or a store and times"))
+    let times = try given.dropFirst().map { try PastTime($0) }
     let (a, b): (Contents, Contents)
-    if let first = moments[0] {
+    if let first = times[0] {
       a = try Contents(Past(given[0], at: first, orFirst: true))
-      b = try moments.count > 1 ? Self.contents(given[0], given[2], moments[1]) : Contents.of(given[0])
+      b = try times.count > 1 ? Self.contents(given[0], given[2], times[1]) : Contents.of(given[0])
     } else {
       let both = try given.expect(2...2, "two stores, backups or exports")
       (a, b) = (try Contents.of(both[0]), try Contents.of(both[1]))
@@ -138,9 +138,9 @@ struct Diff: ParsableCommand {
     if a.isLater { throw StoreError(.unavailable, "no difference is known, but there may be earlier ones") }
   }
 
-  private static func contents(_ location: String, _ word: String, _ moment: Moment?) throws -> Contents {
-    guard let moment else { throw ValidationError("\(Excerpt.of(word)) is no moment; give one such as @17") }
-    return try Contents(Past(location, at: moment))
+  private static func contents(_ location: String, _ word: String, _ time: PastTime?) throws -> Contents {
+    guard let time else { throw ValidationError("\(Excerpt.of(word)) is not a valid time; use a revision such as @17") }
+    return try Contents(Past(location, at: time))
   }
 }
 
@@ -150,7 +150,7 @@ struct Contents {
   private var declarations: [KeyName: Declaration]
   /// Keys whose value the history has not kept.
   private var notKept: [KeyName: PastValue] = [:]
-  /// Whether these are from after the moment that was asked for, which is before the history.
+  /// Whether these are later than requested: the history begins after the requested time.
   private(set) var isLater = false
   /// Whether the declarations are known: an export may have none.
   private var hasDeclarations = true
@@ -237,7 +237,7 @@ struct Contents {
     }
   }
 
-  /// The keys of which it is not known whether they differ, in order.
+  /// The keys that may or may not differ, in order.
   func incomparable(with others: Contents) -> [KeyName] {
     keys(with: others).filter { past($0).differs(from: others.past($0)) == nil }
   }

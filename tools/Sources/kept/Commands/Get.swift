@@ -10,8 +10,8 @@ struct Get: ParsableCommand {
       What it prints, `kept set` takes: text, dates and base64 bytes as they are if the key is declared so, and \
       JSON for everything else. Several keys are printed in the order asked, one a line.
 
-      A moment for --at is a revision (@17), a time ago (@90m, @2h, @3d), or a date (@2026-11-24T10:00:00Z). Exit \
-      status 1 if the key had no value then, and 4 if the history does not have the moment or the value.
+      --at takes a revision (@17), a time ago (@90m, @2h, @3d), or a date (@2026-11-24T10:00:00Z). Exit \
+      status 1 if the key had no value then, and 4 if the history does not have the revision or the value.
       """)
 
   @OptionGroup var store: StoreOption
@@ -20,8 +20,8 @@ struct Get: ParsableCommand {
   var type: DeclaredType?
   @Option(name: .customLong("default"), help: ArgumentHelp("Print this if there is no value.", valueName: "text"))
   var fallback: String?
-  @Option(name: .customLong("at"), help: ArgumentHelp("Print the stored value of that time.", valueName: "@moment"))
-  var moment: String?
+  @Option(name: .customLong("at"), help: ArgumentHelp("Print the stored value of that time.", valueName: "@time"))
+  var time: String?
   @Flag(help: "Print the exact text or bytes, without quotes and without a line break.")
   var raw = false
   @Flag(help: "Print JSON, whatever the declaration is.")
@@ -33,7 +33,7 @@ struct Get: ParsableCommand {
   @Argument(help: .hidden) var words: [String] = []
 
   func validate() throws {
-    if moment != nil, layers.areGiven {
+    if time != nil, layers.areGiven {
       throw ValidationError("--at prints what was stored, so it goes with none of --managed, --system and --env-prefix")
     }
     if json, raw || quiet || fallback != nil {
@@ -50,11 +50,11 @@ struct Get: ParsableCommand {
     var request = try GetRequest(location: location, keys: keys)
     (request.type, request.fallback, request.raw) = (type, fallback, raw)
     (request.json, request.quiet, request.reveal) = (json, quiet, reveal)
-    if let moment {
-      guard let moment = try Moment(moment) else {
-        throw ValidationError("\(Excerpt.of(moment)) is no moment; give one such as @17 or @2h")
+    if let time {
+      guard let past = try PastTime(time) else {
+        throw ValidationError("\(Excerpt.of(time)) is not a valid time; use one such as @17 or @2h")
       }
-      request.past = try Past(location, at: moment).snapshot
+      request.past = try Past(location, at: past).snapshot
     }
     try request.run(layers.choice)
   }
@@ -67,7 +67,7 @@ struct GetRequest {
   var type: DeclaredType?
   var fallback: String?
   var (raw, json, quiet, reveal) = (false, false, false, false)
-  /// The store at the moment that was asked for; nil for the present.
+  /// The store at the requested time; nil for the present.
   var past: Snapshot?
 
   init(location: String, keys: [String]) throws {

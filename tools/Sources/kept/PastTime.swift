@@ -1,14 +1,14 @@
-// A moment of a store's past: `@17` (a revision), `@90m` (so long ago), or `@2026-11-24T10:00:00Z`.
+// A time in a store's past: `@17` (a revision), `@90m` (a time ago), or `@2026-11-24T10:00:00Z`.
 
 import ArgumentParser
 import Glibc
 import Kept
 
-enum Moment {
+enum PastTime {
   case revision(Revision)
   case time(Timestamp)
 
-  /// Reads a moment; nil for a word that does not begin with an at sign.
+  /// Reads a time; nil for a word that does not begin with an at sign.
   init?(_ word: String) throws {
     guard word.begins(with: "@") else { return nil }
     let text = String(Substring(word.utf8.dropFirst()))
@@ -25,8 +25,8 @@ enum Moment {
     // A day begins with its first second in UTC.
     if let time = try? Timestamp(text: text.utf8.count == 10 ? text + "T00:00:00Z" : text) { return time }
     throw ValidationError(
-      "\(Excerpt.of("@" + text)) is no moment; give a revision (@17), a time ago (@90m, @2h, @3d), or a date such as "
-        + "@2026-11-24T10:00:00Z")
+      "\(Excerpt.of("@" + text)) is not a valid time; use a revision (@17), a time ago (@90m, @2h, @3d), or a date "
+        + "such as @2026-11-24T10:00:00Z")
   }
 
   /// The revision that the store had; for a time, the last one before that the history has.
@@ -43,23 +43,23 @@ enum Moment {
   }
 }
 
-/// A store at a moment.
+/// A store at a time in its past.
 struct Past {
   let history: History
   /// The stored values, as far as the history has kept them: it has none of secrets.
   let snapshot: Snapshot
-  /// Whether the moment is before the history, whose beginning stands for it.
+  /// Whether the time is before the history; the beginning of the history is read then.
   let isEarlier: Bool
 
-  /// Reads a store at a moment.
+  /// Reads a store at a time.
   ///
   /// Throws `unavailable` if the history does not have it: `absent` is for keys without a value.
   ///
-  /// - Parameter orFirst: whether a time before the history stands for its beginning, with a warning.
-  init(_ location: String, at moment: Moment, orFirst: Bool = false) throws {
+  /// - Parameter orFirst: whether to read the beginning of the history for an earlier time, with a warning.
+  init(_ location: String, at time: PastTime, orFirst: Bool = false) throws {
     let settings = try StoreAccess.open(location)
     history = try settings.history()
-    let revision = moment.revision(in: history)
+    let revision = time.revision(in: history)
     isEarlier = revision == nil
     let begin = "the history of the store begins later, after revision \(history.completeAfter)"
     if isEarlier {
