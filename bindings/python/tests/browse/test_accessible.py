@@ -37,6 +37,7 @@ from browse.screens import (
 from browse.stores import CONTROL, SECRET_TEXT, Writer, write_file
 from kept.browse._ask import Ask
 from kept.browse._compare_screen import CompareScreen
+from kept.browse._conflict import Conflict
 from kept.browse._editor import Editor
 from kept.browse._export_screen import ExportScreen
 from kept.browse._help import Help
@@ -135,9 +136,12 @@ def test_hostile_text_is_shown_as_it_is_on_every_screen(wild: Path, tmp_path: Pa
         assert_harmless(pilot)
         writer.set(WILD, f"[i]newer{CONTROL}")
         await pilot.press("ctrl+s")
-        await wait_for_toast(pilot, "changed since")
-        await wait_for_text(pilot, "changed since")
+        await wait_for_screen(pilot, Conflict)
+        await wait_for_text(pilot, "[i]newer")
+        assert "[s]edited" in screen_text(pilot) and "[red]k" in screen_text(pilot)
         assert_harmless(pilot)
+        await pilot.press("escape")
+        await wait_for_screen(pilot, PendingScreen)
         await pilot.press("D")
         await wait_for_screen(pilot, KeyPage)
         await pilot.press("d")

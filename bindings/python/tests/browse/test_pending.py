@@ -11,6 +11,7 @@ from textual.widgets import Input, OptionList
 import kept
 from browse.screens import (
     allow_writing,
+    app_of,
     browse,
     go_to,
     keys_screen,
@@ -27,9 +28,11 @@ from browse.screens import (
     wait_for_screen,
     wait_for_text,
     wait_for_toast,
+    wait_until_gone,
 )
-from browse.stores import Writer, write_file
+from browse.stores import Writer, fill, write_file
 from kept.browse._ask import Ask
+from kept.browse._conflict import Conflict
 from kept.browse._editor import Editor
 from kept.browse._key_page import KeyPage
 from kept.browse._pending import ChangedMeanwhile, Edit, Pending
@@ -92,15 +95,19 @@ def test_nothing_is_committed_if_one_key_was_changed_by_another_process(filled: 
         await wait_for(pilot, lambda: '"Courier"' in line_with(pilot, "ui.font"), "the change of the other")
         await review(pilot)
         await pilot.press("ctrl+s")
-        await wait_for_toast(pilot, '"ui.font" changed since you edited')
+        await wait_for_conflict(pilot, "ui.font", '"Courier"')
         settings = session_of(pilot).settings
         assert settings["audio.volume"] == 30 and settings["ui.font"] == "Courier"
-        assert isinstance(pilot.app.screen, PendingScreen) and len(session_of(pilot).pending) == 2
-        # Edited again, with the new value seen, it replaces it.
+        await pilot.press("escape")
+        await wait_for_screen(pilot, PendingScreen)
+        assert len(session_of(pilot).pending) == 2
+        # Edited further, it is a conflict of the editor, which shows the new value.
         pilot.app.screen.query_one("#edits", OptionList).highlighted = 1
         await pilot.press("e")
         editor = await wait_for_screen(pilot, Editor)
         assert editor.query_one("#editor", Input).value == "Serif", "what is pending is edited further"
+        await pilot.press("ctrl+g")
+        await wait_for(pilot, lambda: text_of(pilot, "#other-value") == "Courier", "the other value")
         await pilot.press("ctrl+g")
         await wait_for_screen(pilot, PendingScreen)
         await wait_for(pilot, lambda: '- "Courier"' in screen_text(pilot), "the value that is replaced")
@@ -108,6 +115,129 @@ def test_nothing_is_committed_if_one_key_was_changed_by_another_process(filled: 
         await wait_for(pilot, lambda: keys_screen(pilot).is_current, "the list")
         await wait_for(pilot, lambda: settings["ui.font"] == "Serif", "the commit")
         assert settings["audio.volume"] == 77
+
+    browse(filled, body)
+
+
+async def wait_for_conflict(pilot: Pilot[int], key: str, value: str) -> None:
+    """Waits until the dialog about a conflict shows another program's value of a key."""
+    await wait_for_screen(pilot, Conflict)
+    await wait_for(pilot, lambda: f'"{key}" has changed' in text_of(pilot, "#question"), f"the conflict of {key}")
+    await wait_for_text(pilot, f"now:   {value}")
+
+
+def add_pending(pilot: Pilot[int], keys: list[str], value: kept.JSON) -> None:
+    """Adds edits as editors do."""
+    session = session_of(pilot)
+    for key in keys:
+        session.pending.add(Edit(key, session.settings.get(key), value, session.settings.revision(key)))
+
+
+MANY = [f"many.k{number:02}" for number in range(12)]
+
+
+@pytest.mark.parametrize("size", [(40, 10), (100, 30)])
+def test_no_key_that_is_pressed_twice_replaces_a_value_that_was_not_shown(
+    filled: Path, writer: Writer, size: tuple[int, int]
+) -> None:
+    writer.run("with settings.transaction() as t:\n for n in range(12): t[f'many.k{n:02}'] = n")
+
+    async def body(pilot: Pilot[int]) -> None:
+        settings = session_of(pilot).settings
+        await wait_for(pilot, lambda: MANY[-1] in listed(pilot), "the keys")
+        await allow_writing(pilot)
+        add_pending(pilot, MANY, "mine")
+        await review(pilot)
+        for key in (MANY[7], MANY[11]):
+            writer.set(key, "theirs")
+        for _ in range(4):
+            await pilot.press("ctrl+s")
+        await wait_for_conflict(pilot, MANY[7], '"theirs"')
+        assert settings[MANY[0]] == 0 and settings[MANY[7]] == "theirs"
+        await pilot.press("enter", "space", "ctrl+s")
+        await wait_for_conflict(pilot, MANY[7], '"theirs"')
+        # It changes again before the answer, which is about the value that was shown.
+        writer.set(MANY[7], "theirs again")
+        await pilot.press("y")
+        await wait_for_conflict(pilot, MANY[7], '"theirs again"')
+        await pilot.press("y")
+        await wait_for_conflict(pilot, MANY[11], '"theirs"')
+        await pilot.press("y")
+        await wait_for_screen(pilot, PendingScreen)
+        assert settings[MANY[0]] == 0, "nothing is committed yet"
+        writer.reset(MANY[0])
+        await pilot.press("ctrl+s")
+        await wait_for_conflict(pilot, MANY[0], "(absent)")
+        await pilot.press("n")
+        await wait_for_screen(pilot, PendingScreen)
+        await pilot.press("ctrl+s")
+        await wait_for(pilot, lambda: keys_screen(pilot).is_current, "the list")
+        await wait_for_toast(pilot, "committed as revision")
+        assert [settings.get(key) for key in MANY] == [None, *["mine"] * 11]
+
+    browse(filled, body, size=size)
+
+
+def test_a_value_that_a_small_terminal_does_not_show_is_not_replaced(filled: Path, writer: Writer) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await allow_writing(pilot)
+        add_pending(pilot, ["ui.font"], "Serif")
+        await review(pilot)
+        writer.set("ui.font", "Courier")
+        await pilot.press("ctrl+s")
+        await wait_for_conflict(pilot, "ui.font", '"Courier"')
+        await pilot.resize_terminal(20, 3)
+        await pilot.press("y")
+        await wait_for(pilot, lambda: "not in view" in text_of(pilot, "#keys"), "the refusal")
+        await pilot.resize_terminal(40, 10)
+        await wait_for_text(pilot, "Courier")
+        # Nor one that a notice lies over.
+        for _ in range(8):
+            app_of(pilot).notify("long " * 30)
+        await wait_until_gone(pilot, "Courier")
+        await pilot.press("y")
+        await wait_for_text(pilot, "Courier")
+        assert isinstance(pilot.app.screen, Conflict)
+        await pilot.press("y")
+        await wait_for_screen(pilot, PendingScreen)
+        await pilot.press("ctrl+s")
+        await wait_for(pilot, lambda: session_of(pilot).settings["ui.font"] == "Serif", "the commit")
+
+    browse(filled, body)
+
+
+def test_a_conflict_about_a_secret_among_pending_changes_shows_no_value(filled: Path, writer: Writer) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await gather(pilot, "net.token", "hunter3")
+        await review(pilot)
+        writer.set("net.token", "hunter4")
+        await pilot.press("ctrl+s")
+        await wait_for_conflict(pilot, "net.token", "(secret)")
+        assert "hunter" not in screen_text(pilot)
+        await pilot.press("y")
+        await wait_for_screen(pilot, PendingScreen)
+        await pilot.press("ctrl+s")
+        await wait_for(pilot, lambda: session_of(pilot).settings["net.token"] == "hunter3", "the commit")
+
+    browse(filled, body)
+
+
+def test_what_is_pending_is_a_conflict_in_another_store_of_the_same_name(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await gather(pilot, "ui.font", "Serif")
+        before = session_of(pilot)
+        filled.rename(filled.with_name("old.kept"))
+        fill(filled)  # with the same values and revisions
+        await pilot.press("ctrl+r")
+        await wait_for(pilot, lambda: keys_screen(pilot).is_current and session_of(pilot) is not before, "the list")
+        await wait_for(pilot, lambda: "ui.font" in listed(pilot), "the keys")
+        await allow_writing(pilot)
+        await review(pilot)
+        await pilot.press("ctrl+s")
+        await wait_for_conflict(pilot, "ui.font", '"Mono"')
+        await pilot.press("n")
+        await wait_for(pilot, lambda: keys_screen(pilot).is_current, "the list")
+        assert session_of(pilot).settings["ui.font"] == "Mono"
 
     browse(filled, body)
 
@@ -120,7 +250,9 @@ def test_a_key_that_another_process_makes_or_removes_is_a_conflict_too(filled: P
         writer.reset("misc.note")
         await review(pilot)
         await pilot.press("ctrl+s")
-        await wait_for_toast(pilot, '"ui.title", "misc.note" changed since you edited')
+        await wait_for_conflict(pilot, "ui.title", '"Theirs"')
+        await pilot.press("n")
+        await wait_for_conflict(pilot, "misc.note", "(absent)")
         assert session_of(pilot).settings["ui.title"] == "Theirs"
 
     browse(filled, body)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import kept
 
 from ._ask import Ask, AskText, Refusal
-from ._pending import ChangedMeanwhile, Edit, finality, stored
+from ._pending import ChangedMeanwhile, Edit, finality, is_misfit, stored
 from ._similar import closest
 from ._text import count_text, names_text, one_line
 from ._values import json_text
@@ -87,25 +87,28 @@ class Actions:
                 self._browser.tell(_lock_of(found), "warning")
                 return
             declaration = self.session.settings.declaration(key)
-            value, revision = stored(self.session.settings, key)
+            value, revision = stored(found)
         except kept.KeptError as error:
             self._browser.tell(str(error), "error")
             return
-        edit = Edit(key, value, None, revision, found.secret, _is_misfit(found))
+        if pending := self.session.pending.get(key):
+            # The editor shows what is pending. A later value has not been shown, and is a conflict.
+            value, revision = pending.old, pending.revision
+        edit = Edit(key, value, None, revision, found.secret, is_misfit(found))
         self._browser.push_screen(Editor(self.session, edit, declaration, self._finish))
 
     async def _finish(self, edit: Edit, now: bool) -> Exception | None:
         """Commits what was edited, or adds it to what is pending. Returns why that was refused."""
-        if edit.revision and edit.old is not None and json_text(edit.new) == json_text(edit.old):
-            try:
-                if self.session.settings.revision(edit.key) != edit.revision:
-                    self.session.pending.renew(self.session.settings, [edit.key])
-                    return ChangedMeanwhile([edit.key])
-            except kept.KeptError as error:
-                return error
-            self.session.pending.drop(edit.key)
-        elif now:
+        is_same = edit.revision and edit.old is not None and json_text(edit.new) == json_text(edit.old)
+        if now and not is_same:
             return await self._try([edit])
+        try:
+            if self.session.settings.revision(edit.key) != edit.revision:
+                return ChangedMeanwhile([edit.key])
+        except kept.KeptError as error:
+            return error
+        if is_same:
+            self.session.pending.drop(edit.key)
         else:
             self.session.pending.add(edit)
         self.edits_changed()
@@ -147,9 +150,10 @@ class Actions:
             question += f" {final}"
         self._browser.push_screen(Ask(question, lines), lambda yes: self._answer(yes, edits))
 
-    def _reset(self, found: kept.Explanation) -> Edit:
-        value, revision = stored(self.session.settings, found.key)
-        return Edit(found.key, value, None, revision, found.secret, _is_misfit(found))
+    @staticmethod
+    def _reset(found: kept.Explanation) -> Edit:
+        value, revision = stored(found)
+        return Edit(found.key, value, None, revision, found.secret, is_misfit(found))
 
     def _answer(self, yes: bool | None, edits: list[Edit]) -> None:
         if yes:
@@ -166,10 +170,7 @@ class Actions:
         """Commits, and says so. Returns why that was refused, for which the caller has the place to say it."""
         try:
             revision = await self.session.commit(edits)
-        except ChangedMeanwhile as error:
-            self.session.pending.renew(self.session.settings, error.keys)
-            return error
-        except (kept.KeptError, TypeError, ValueError) as error:
+        except (ChangedMeanwhile, kept.KeptError, TypeError, ValueError) as error:
             return error
         finally:
             self.edits_changed()
@@ -277,10 +278,6 @@ class Actions:
     def action_reopen(self) -> None:
         """Opens the store again: the folder may be another one. What is pending stays."""
         self._browser.show_store(self.session.location)
-
-
-def _is_misfit(found: kept.Explanation) -> bool:
-    return any(finding.layer is kept.Layer.USER and finding.outcome == "skipped" for finding in found.layers)
 
 
 def _lock_of(found: kept.Explanation) -> str:

@@ -99,12 +99,12 @@ class Browser(App[int]):
 
         try:
             session = await asyncio.to_thread(Session.begin, location, self._layers)
+            before = getattr(self.screen, "session", None)
+            if before is not None and before.location == session.location:
+                session.take_pending(before)
             screen = KeysScreen(session, self._query)
         except (kept.KeptError, NoStore, OSError, ValueError) as error:
             return str(error)
-        before = getattr(self.screen, "session", None)
-        if before is not None and before.location == session.location:
-            session.pending = before.pending  # a commit refuses those whose keys have changed
         while len(self.screen_stack) > 1 and not _is_overview(self.screen):
             self.pop_screen()
         self._may_write = False

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.errors import NoWidget
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Input, OptionList, Static, Switch, TextArea
 
@@ -19,8 +18,9 @@ from ._ask import Ask
 from ._entry import Area, Line, Refused
 from ._pending import ChangedMeanwhile, Edit, check, stored
 from ._rows import summary_of
+from ._seen import is_seen
 from ._slider import Slider
-from ._text import SECRET, count_text, many_lines, one_line, value_text
+from ._text import SECRET, count_text, many_lines, name_text, one_line, value_text
 from ._values import NotAValue, caret, kind_of, place_text, text_of, value_of
 
 if TYPE_CHECKING:
@@ -42,9 +42,6 @@ waits for another program takes longer."""
 
 LOW, TINY = 22, 8
 """Lines of a terminal that has less place than the dialog needs, and of one that has hardly any."""
-
-NAME = 40
-"""Characters of a key's name in a sentence that has to be seen whole."""
 
 LONGEST = 5_000
 """Characters of another program's value that the dialog shows."""
@@ -378,7 +375,7 @@ class Editor(ModalScreen[None]):
     def _show_other(self) -> None:
         """Shows the value that another program has set. The next commit replaces it."""
         try:
-            value, revision = stored(self._session.settings, self._edit.key)
+            value, revision = stored(self._session.settings.explain(self._edit.key))
             self._edit = replace(self._edit, old=value, revision=revision)
         except kept.KeptError as error:
             self._show_problem(str(error))
@@ -386,9 +383,9 @@ class Editor(ModalScreen[None]):
         text = "(absent)" if revision == 0 else SECRET if self._edit.is_secret else text_of(self._kind, value)
         if len(text) > LONGEST:
             text = f"{text[:LONGEST]}\n… kept get shows all of its {len(text):,} characters"
-        name = one_line(self._edit.key)
+        self.app.clear_notifications()  # which would lie over it
         self._conflict = (
-            f'"{name if len(name) <= NAME else f"{name[:NAME]}…"}" changed since you edited, and nothing was committed.'
+            f'"{name_text(self._edit.key)}" changed since you edited, and nothing was committed.'
             f" Ctrl+S replaces its new value, Escape keeps it:"
         )
         self._show_problem(self._conflict)
@@ -398,11 +395,8 @@ class Editor(ModalScreen[None]):
     @property
     def _is_conflict_in_view(self) -> bool:
         """Whether the screen shows the whole sentence about another program's value, and the value."""
-        try:
-            problem, other = (self.find_widget(self.query_one(part)) for part in ("#problem", "#other-value"))
-        except NoWidget:
-            return False
-        return problem.visible_region.height >= problem.region.height and bool(other.visible_region)
+        problem, other = self.query_one("#problem"), self.query_one("#other-value")
+        return is_seen(self, problem, is_whole=True) and is_seen(self, other)
 
     def declarations_changed(self) -> None:
         """Covers everything if the key was declared secret since it is edited."""

@@ -26,7 +26,7 @@ class Edit:
     new: kept.JSON
     """None resets the key."""
     revision: int
-    """The key's revision when it was edited. A commit refuses to overwrite a later one."""
+    """The key's revision when `old` was shown. A commit refuses to overwrite a later one."""
     is_secret: bool = False
     is_misfit: bool = False
     """Whether the stored value does not fit the declaration. Then it cannot come back."""
@@ -78,6 +78,10 @@ class Pending:
             edit = replace(edit, old=before.old)
         self._edits[edit.key] = edit
 
+    def put(self, edit: Edit) -> None:
+        """Replaces an edit of the same key."""
+        self._edits[edit.key] = edit
+
     def drop(self, key: str) -> None:
         """Discards the edit of a key."""
         self._edits.pop(key, None)
@@ -104,12 +108,16 @@ class Pending:
         """A line for each edit."""
         return [f"{one_line(edit.key)}  {edit.old_text} -> {edit.text}" for edit in self.edits]
 
-    def renew(self, settings: kept.Store, keys: Iterable[str]) -> None:
-        """Begins the edits of keys again from what is stored now, after another program has changed it."""
-        for key in keys:
-            if edit := self._edits.get(key):
-                value, revision = stored(settings, key)
-                self._edits[key] = replace(edit, old=value, revision=revision)
+    def conflict(self, settings: kept.Store) -> Edit | None:
+        """The first edit whose key another program has changed since its value was shown."""
+        return next((edit for edit in self.edits if settings.revision(edit.key) != edit.revision), None)
+
+    def compare(self, settings: kept.Store, *, is_other: bool) -> None:
+        """Makes conflicts of the edits whose values are not those of a store that was opened again; of all if it is
+        another store, where equal revisions tell nothing."""
+        for key, edit in self._edits.items():
+            if is_other or stored(settings.explain(key)) != (edit.old, edit.revision):
+                self._edits[key] = replace(edit, revision=-1)
 
     def cover(self, settings: kept.Store) -> None:
         """Covers the values of keys that were declared secret since they were edited."""
@@ -124,10 +132,14 @@ def finality(edits: Iterable[Edit]) -> str | None:
     return f"It cannot be undone: {' and '.join(reasons)}." if reasons else None
 
 
-def stored(settings: kept.Store, key: str) -> tuple[kept.JSON, int]:
+def is_misfit(found: kept.Explanation) -> bool:
+    """Whether the stored value of a key does not fit the declaration."""
+    return any(finding.layer is kept.Layer.USER and finding.outcome == "skipped" for finding in found.layers)
+
+
+def stored(found: kept.Explanation) -> tuple[kept.JSON, int]:
     """The stored value of a key, which a higher layer may hide, else the one that it reads as; and its revision. No
     value of a secret."""
-    found = settings.explain(key)
     for finding in found.layers:
         if finding.layer is kept.Layer.USER and finding.outcome in ("wins", "hidden", "skipped", "ignored"):
             return finding.value, found.revision

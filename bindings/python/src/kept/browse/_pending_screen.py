@@ -9,7 +9,11 @@ from textual.screen import Screen
 from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
+import kept
+
 from ._actions import Actions
+from ._conflict import Conflict
+from ._pending import ChangedMeanwhile, Edit
 from ._text import count_text, one_line
 
 if TYPE_CHECKING:
@@ -41,13 +45,14 @@ class PendingScreen(Actions, Screen[None]):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
+        self._is_committing = False
         self._head = Static(id="title", markup=False)
         self._options = OptionList(id="edits", markup=False)
 
     def compose(self) -> ComposeResult:
         yield self._head
         yield Static(
-            "They are committed together or not at all, and refused if a program has changed one of these keys since.",
+            "They are committed together or not at all. What another program has changed since is shown to you first.",
             id="hint", markup=False,
         )  # fmt: skip
         yield self._options
@@ -99,8 +104,42 @@ class PendingScreen(Actions, Screen[None]):
 
     def action_commit(self) -> None:
         """Commits everything."""
-        if self._browser.may_write():
-            self.run_worker(self._commit(self.session.pending.edits))
+        if self._browser.may_write() and not self._is_committing:
+            self._is_committing = True
+            self.run_worker(self._commit_all())
+
+    async def _commit_all(self) -> None:
+        """Commits everything, or shows what other programs have changed."""
+        try:
+            refusal = await self._try(self.session.pending.edits)
+        finally:
+            self._is_committing = False
+        if isinstance(refusal, ChangedMeanwhile):
+            self._ask_about_conflict()
+        elif refusal:
+            self._browser.tell(str(refusal), "error")
+
+    def _ask_about_conflict(self) -> None:
+        """Shows the first value of another program that was not shown yet, and asks whether it may be replaced."""
+        if self.app.screen is not self:
+            return  # it was left while the commit ended
+        try:
+            if edit := self.session.pending.conflict(self.session.settings):
+                question = Conflict(self.session.settings, edit)
+                self.app.push_screen(question, lambda answer: self._answered(edit, answer))
+        except kept.KeptError as error:
+            self._browser.tell(str(error), "error")
+
+    def _answered(self, edit: Edit, answer: Edit | bool | None) -> None:
+        """Goes on to the next conflict, unless the question was left."""
+        if answer is None:
+            return
+        if isinstance(answer, Edit):
+            self.session.pending.put(answer)
+        else:
+            self.session.pending.drop(edit.key)
+        self.edits_changed()
+        self._ask_about_conflict()
 
     def action_drop(self) -> None:
         """Discards the change under the cursor. The store is not touched."""

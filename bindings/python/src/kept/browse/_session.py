@@ -100,6 +100,11 @@ class Session:
         """Notes a commit that was made here, so that it can be undone."""
         self.commits.append(Commit(revision, tuple(keys)))
 
+    def take_pending(self, before: Session) -> None:
+        """Takes over what was pending in the store before it was opened again."""
+        self.pending = before.pending
+        self.pending.compare(self.settings, is_other=self._identity != before._identity)
+
     async def undo(self, revision: int) -> list[str]:
         """Takes back a commit, which may be another program's. Returns the keys."""
         keys = await asyncio.to_thread(self.settings.undo, revision, tag=f"{_pending.TAG} undo")

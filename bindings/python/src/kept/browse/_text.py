@@ -73,11 +73,11 @@ def title_line(name: str, notes: list[str], mode: str, width: int) -> str:
 def value_text(value: kept.JSON) -> str:
     """A value as one line of JSON. Dates are as in RFC 3339, and bytes as hexadecimal digits."""
     if isinstance(value, bytes):
-        return f"0x{value[:_LONGEST].hex()}"
+        return f"0x{value[:_LONGEST].hex()}{'…' * (len(value) > _LONGEST)}"
     if isinstance(value, datetime | kept.Timestamp):
         return date_text(value)
     text = json.dumps(value, ensure_ascii=False, default=_form)
-    return kept.display_text(text if len(text) <= _LONGEST else text[:_LONGEST], json=True)
+    return kept.display_text(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…", json=True)
 
 
 def date_text(value: datetime | kept.Timestamp) -> str:
@@ -106,6 +106,12 @@ def ago(time: datetime, now: datetime | None = None) -> str:
 def moment(time: datetime) -> str:
     """A time for people, in their time zone."""
     return f"{time.astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def name_text(name: str) -> str:
+    """A name in a sentence that has to be seen whole."""
+    name = one_line(name)
+    return name if len(name) <= 40 else f"{name[:40]}…"
 
 
 def names_text(names: Sequence[str]) -> str:
