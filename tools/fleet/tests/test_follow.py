@@ -14,6 +14,7 @@ import pytest
 
 from conftest import (
     IDENTIFIER,
+    PATIENCE,
     SCHEMA,
     VOLUME_30,
     VOLUME_40,
@@ -322,3 +323,15 @@ def test_metrics_are_there_for_prometheus(etcd: Etcd, start_machine: StartMachin
     if checker := shutil.which("promtool"):
         assert run([checker, "check", "metrics"], metrics.read_text()).status == 0
     machine.kill()
+
+
+def test_a_folder_that_is_removed_ends_the_program(etcd: Etcd, machine: Machine, tmp_path: Path) -> None:
+    etcd.put(key("managed"), VOLUME_30)
+    machine.wait_until(machine.managed, VOLUME_30)
+    machine.folder.rename(tmp_path / "away")
+    assert machine.process is not None
+    process, machine.process = machine.process, None
+    assert process.wait(PATIENCE) == 4, machine.log
+    assert "restart kept-fleet" in machine.log.splitlines()[-1], machine.log
+    machine.start()
+    machine.wait_until(machine.managed, VOLUME_30)

@@ -5,6 +5,7 @@ internal import Kept
 
 /// Excludes other processes from a folder while it exists.
 struct FolderLock: ~Copyable {
+  private let folder: String
   private let descriptor: Int32
 
   /// Makes the folder if there is none; throws `unavailable` if another process works in it.
@@ -21,7 +22,14 @@ struct FolderLock: ~Copyable {
       close(descriptor)
       throw StoreError(.unavailable, "another kept-fleet works in \(folder); end it, or give another folder")
     }
-    self.descriptor = descriptor
+    (self.folder, self.descriptor) = (folder, descriptor)
+  }
+
+  /// Throws if the folder was removed or replaced, so that another process may work in the present one.
+  func checkInPlace() throws(StoreError) {
+    guard FileIdentity(folder) == FileIdentity(descriptor) else {
+      throw StoreError(.unavailable, "the folder \(folder) was removed or replaced; restart kept-fleet")
+    }
   }
 
   deinit { close(descriptor) }

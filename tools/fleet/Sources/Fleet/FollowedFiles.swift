@@ -47,6 +47,9 @@ struct FollowedFiles: ~Copyable {
     origins = Self.parse(FileManager.default.contents(atPath: statePath))
   }
 
+  /// Throws if the folder was removed or replaced.
+  func checkInPlace() throws(StoreError) { try lock.checkInPlace() }
+
   /// Makes the file of a layer what etcd has; returns whether it has changed.
   ///
   /// Throws if the file cannot be written, or if it should be removed and etcd has lost what it was written from.

@@ -33,18 +33,21 @@ package actor Follower {
     state.applied = files.origins
   }
 
-  /// Follows until the task is cancelled.
-  package func run() async {
+  /// Follows until the task is cancelled; throws if the folder was removed or replaced.
+  package func run() async throws {
     saveStatus()
-    await withTaskGroup(of: Void.self) { group in
+    try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await LocalStatus.renew(self.options.machine) { await self.saveStatusNowAndThen() } }
       group.addTask {
-        try? await self.cluster.keepConnected { session, works in
+        await self.cluster.keepConnected { session, works in
           try await self.follow(session, works)
         } failed: { endpoint, error, isAway in
           await self.lost(error, isAway)
         }
       }
+      group.addTask { try await self.checkFolderAgainAndAgain() }
+      defer { group.cancelAll() }
+      try await group.next()
     }
     _ = state.link.lose(nil)
     saveStatus()
@@ -139,6 +142,13 @@ package actor Follower {
   }
 
   // MARK: - The files
+
+  private func checkFolderAgainAndAgain() async throws {
+    while true {
+      try files.checkInPlace()
+      do { try await Task.sleep(for: options.machine.proofInterval) } catch { return }
+    }
+  }
 
   /// Makes the files what was read; an older reading of the same session changes nothing.
   ///

@@ -40,15 +40,15 @@ struct Link: Sendable {
 }
 
 extension Cluster {
-  /// Calls `body` with a session with one member after the other, until the task is cancelled or `failed` throws.
+  /// Calls `body` with a session with one member after the other, until the task is cancelled.
   ///
   /// - Parameters:
   ///   - body: raises the flag when the session works.
   ///   - failed: called with why a session ended, and whether no member has worked since one did.
   package func keepConnected(
     _ body: @escaping @Sendable (Session, Latch) async throws -> Void,
-    failed: @Sendable (Endpoint, any Error, _ isAway: Bool) async throws -> Void
-  ) async throws {
+    failed: @Sendable (Endpoint, any Error, _ isAway: Bool) async -> Void
+  ) async {
     let endpoints = endpoints.shuffled()
     var failures = 0
     for turn in 0... {
@@ -57,7 +57,7 @@ extension Cluster {
       do { try await withSession(endpoint) { try await body($0, works) } } catch {
         if Task.isCancelled { return }
         failures = works.isRaised ? 0 : failures + 1
-        try await failed(endpoint, error, failures >= endpoints.count)
+        await failed(endpoint, error, failures >= endpoints.count)
       }
       do { try await Task.sleep(for: Self.pause(failures / endpoints.count)) } catch { return }
     }

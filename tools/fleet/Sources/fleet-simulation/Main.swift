@@ -87,7 +87,7 @@ struct FleetSimulation: AsyncParsableCommand {
     _ machines: [Machine], within seconds: Double, _ cluster: Cluster, _ population: Population
   ) async {
     try? await Task.sleep(for: .seconds(seconds) * Double.random(in: 0...1))
-    try? await cluster.keepConnected { session, works in
+    await cluster.keepConnected { session, works in
       try await withThrowingTaskGroup(of: Void.self) { group in
         for machine in machines { group.addTask { try await machine.follow(session, works) } }
         defer { group.cancelAll() }

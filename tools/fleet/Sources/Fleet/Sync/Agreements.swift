@@ -45,15 +45,13 @@ struct Sides: Sendable, Hashable {
   var cluster: UInt64
   var keys: String
   var prefix: String
-  /// The store's folder, by its number and the time at which it was made.
+  /// The random text in the store's folder.
   var store: String
-  /// The last quarantine of the store: values may be missing since.
-  var salvage: String?
 
   var value: Value {
     .object([
       "cluster": .string(String(cluster, radix: 16)), "keys": .string(keys), "prefix": .string(prefix),
-      "store": .string(store), "salvage": salvage.map { .string($0) },
+      "store": .string(store),
     ])
   }
 }
@@ -63,7 +61,9 @@ struct Agreements: ~Copyable {
   private let folder: String
   private let lock: FolderLock
   private var sides: Value?
-  private var store: Store?
+  /// The last salvage of the store that was seen.
+  private(set) var salvage: Revision?
+  private var files: OpenStore?
   private(set) var table: [ExactString: Agreement] = [:]
 
   private var sidesPath: String { "\(folder)/place.json" }
@@ -74,37 +74,53 @@ struct Agreements: ~Copyable {
   init(_ folder: String) throws(StoreError) {
     self.folder = folder
     lock = try FolderLock(folder, mode: 0o700)
-    sides = FileManager.default.contents(atPath: sidesPath)
+    let place = FileManager.default.contents(atPath: sidesPath)
       .flatMap { try? Value(json: String(decoding: $0, as: UTF8.self)) }
+    (sides, salvage) = (place?["sides"], place?["salvage"]?.asInt64.map { Revision(clamping: $0) })
   }
 
-  /// The last quarantine that was seen of the store.
-  var salvage: String? { sides?["salvage"]?.asString }
+  /// Throws if what was agreed was removed, replaced or damaged since it was opened.
+  func check(isThorough: Bool) throws(StoreError) {
+    try lock.checkInPlace()
+    try files?.check(isThorough: isThorough)
+  }
 
   /// Opens what was agreed between these sides; between others, nothing was.
   ///
   /// Returns whether earlier agreements were forgotten.
-  mutating func open(_ sides: Sides) throws(StoreError) -> Bool {
-    if self.sides == sides.value, store != nil { return false }
+  mutating func open(_ sides: Sides, salvage: Revision) throws(StoreError) -> Bool {
+    if self.sides == sides.value, files != nil { return false }
     let isNew = self.sides != sides.value
     if isNew {
-      store?.close()
-      (store, table) = (nil, [:])
+      files?.store.close()
+      (files, table) = (nil, [:])
       try note(nil)
       do { try FileManager.default.removeItem(atPath: storePath) } catch {
         guard (error as? CocoaError)?.code == .fileNoSuchFile else {
           throw StoreError(.unavailable, "cannot remove \(storePath): \(error)")
         }
       }
-      try AtomicFile.write(Data((sides.value.json + "\n").utf8), to: sidesPath, durable: true)
+      try note(sides.value, salvage)
     }
     let store = try Store.open(storePath, options: StoreOptions(errorHandler: { _ in }))
     // Without a history: it would keep values.
     try store.setHistoryLimits(.off)
     table = try Self.read(store)
     let hadSides = self.sides != nil
-    (self.store, self.sides) = (store, sides.value)
+    (files, self.sides) = (OpenStore(store, in: storePath), sides.value)
     return isNew && hadSides
+  }
+
+  /// Forgets what was agreed of keys that the store has lost in a salvage.
+  mutating func forget(_ lost: Set<ExactString>, after salvage: Revision) throws(StoreError) {
+    try update(Dictionary(uniqueKeysWithValues: lost.map { ($0, nil) }), durability: .durable)
+    if let sides { try note(sides, salvage) }
+  }
+
+  private mutating func note(_ sides: Value, _ salvage: Revision) throws(StoreError) {
+    let place = Value.object(["sides": sides, "salvage": .number(salvage)])
+    try AtomicFile.write(Data((place.json + "\n").utf8), to: sidesPath, durable: true)
+    self.salvage = salvage
   }
 
   /// What was sent and not answered.
@@ -151,7 +167,7 @@ struct Agreements: ~Copyable {
   mutating func update(
     _ changes: [ExactString: Agreement?], durability: Durability = .shared
   ) throws(StoreError) {
-    guard let store, !changes.isEmpty else { return }
+    guard let store = files?.store, !changes.isEmpty else { return }
     do {
       try store.transaction(durability: durability) { transaction in
         for (key, agreement) in changes {

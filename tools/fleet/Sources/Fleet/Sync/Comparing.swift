@@ -22,7 +22,7 @@ extension Syncer {
     isFirst = false
     var plan = SyncPlan(situations, groups, options)
     if !areGroupsKnown, plan.hasConflict || uploadParts(plan, situations).parts.count > 1 {
-      joinByHistory(plan.localChanges)
+      joinByHistory(plan.localChanges, situations)
       plan = SyncPlan(situations, groups, options)
     }
     try noteSteps(plan, situations)
@@ -77,10 +77,13 @@ extension Syncer {
   ///
   /// Only what has changed since both sides were the same counts. The history has each commit whole. Where it has
   /// folded commits of one program to the same keys, it has their revisions, and they count as one.
-  private func joinByHistory(_ keys: Set<ExactString>) {
+  private func joinByHistory(_ keys: Set<ExactString>, _ situations: [ExactString: Situation]) {
     areGroupsKnown = true
-    // Of keys that the history lacks, all may have been changed together.
-    var unknown = keys
+    // Of keys that the history lacks, all may have been changed together. Of those that were changed before a salvage,
+    // which has lost the history, each is taken alone: one conflict shall not cost everything that was not sent.
+    var unknown = keys.filter { key in
+      situations[key].map { LocalSide.salvage(before: $0.local.revision ?? $0.localRevision) } == agreements.salvage
+    }
     var begun: Set<ExactString> = []
     var together: [Revision: Set<ExactString>] = [:]
     let history = try? local.plain.history()
@@ -191,6 +194,23 @@ extension Syncer {
     }
     try agreements.update(agreed)
     try agreements.note(nil)
+  }
+
+  /// After a salvage, forgets what was agreed of keys that the store has lost: they come from etcd again.
+  ///
+  /// All others have the revisions that they had. The history begins anew at a salvage, and has what was removed since.
+  func settleSalvage() throws {
+    let salvage = try local.salvage()
+    guard agreements.salvage != salvage else { return }
+    let present = try local.readAll(agreements.table.keys).values
+    let history = try local.plain.history()
+    let removed = Set(history.changes.filter { $0.new == .absent }.map(\.key.exact))
+    let lost = agreements.table.keys.filter { key in
+      guard let value = present[key], value.value == nil else { return false }
+      return value.damage == nil && !removed.contains(key)
+    }
+    log.warning("the store was damaged and salvaged; \(lost.count) keys are missing, and come from etcd if it has them")
+    try agreements.forget(Set(lost), after: salvage)
   }
 
   /// The revisions at which etcd has changed keys; 0 for one that is not known, and none for a key that etcd never had.

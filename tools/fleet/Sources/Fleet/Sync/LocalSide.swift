@@ -57,22 +57,32 @@ struct LocalSide: Sendable {
   let plain: Store
   /// Writes what no administrator has locked.
   private let guarded: Store
-  private let folder: String?
+  private let files: OpenStore
+  private let folder: String
+  /// Identifies the store, so that one that was replaced by another is recognised.
+  let identity: String
 
   init(_ options: SyncOptions) throws(StoreError) {
     let location = options.store
     let hasIdentifier = !location.unicodeScalars.contains { $0 == "/" || $0 == ":" }
     let managed = options.managed.map { LayerPlace.path($0) } ?? (hasIdentifier ? .standard : nil)
-    folder = try Store.folder(of: location)
+    guard let folder = try Store.folder(of: location) else {
+      throw StoreError(.unsupported, "a store in memory cannot be kept the same; give a folder")
+    }
     plain = try Store.open(location, options: StoreOptions(errorHandler: { _ in }))
     guarded = try Store.open(location, options: StoreOptions(managed: managed, errorHandler: { _ in }))
+    (self.folder, files) = (folder, OpenStore(plain, in: folder))
+    identity = try Self.identity(in: folder)
   }
 
-  /// Identifies the store, so that one that was replaced by another is recognised.
-  ///
-  /// It is in a file in the store's folder, which is removed and copied with it.
-  func identity() throws(StoreError) -> String {
-    guard let folder else { throw StoreError(.unsupported, "a store in memory cannot be kept the same; give a folder") }
+  /// Throws if the store was removed, replaced or damaged since it was opened.
+  func check(isThorough: Bool) throws(StoreError) {
+    guard (try? Self.identity(in: folder)) == identity else { throw files.replaced }
+    try files.check(isThorough: isThorough)
+  }
+
+  /// The identity is in a file in the store's folder, which is removed and copied with it.
+  private static func identity(in folder: String) throws(StoreError) -> String {
     let path = "\(folder)/\(Self.identityFile)"
     if access(path, F_OK) == 0 {
       guard let bytes = FileManager.default.contents(atPath: path) else {
@@ -88,7 +98,19 @@ struct LocalSide: Sendable {
 
   private static let identityFile = "fleet"
 
-  func quarantine() throws(StoreError) -> String? { try plain.salvaged()?.quarantine }
+  /// What is to be said of a salvage until that is acknowledged.
+  func salvageProblem() throws(StoreError) -> String? {
+    try plain.salvaged().map { note in
+      "the store was damaged, and values may be missing; the damaged files are in \(note.quarantine); look at what is "
+        + "missing, then acknowledge it with kept doctor --repair"
+    }
+  }
+
+  /// Another number after each salvage, also when that was acknowledged.
+  func salvage() throws(StoreError) -> Revision { Self.salvage(before: try plain.currentRevision()) }
+
+  /// The number of the last salvage before a revision: a store that was salvaged goes on at least 2^30 revisions later.
+  static func salvage(before revision: Revision) -> Revision { revision >> 30 }
 
   /// Reads some keys at one revision.
   func read(_ keys: Set<ExactString>) throws -> LocalReading {

@@ -87,6 +87,8 @@ struct SyncState: Sendable {
   private var lastConflicts: [Conflict] = []
   /// What keeps changes from the store or from etcd.
   var problem: String?
+  /// What is wrong with the files of the store: it was salvaged, or has to be opened anew.
+  var damage: String?
   /// Why nothing can be read from the store.
   var storeProblem: String?
   var reportProblem: String?
@@ -113,7 +115,7 @@ struct SyncState: Sendable {
     return report
   }
 
-  var problems: [String] { [storeProblem, problem, nameProblem, reportProblem].compactMap(\.self) }
+  var problems: [String] { [damage, storeProblem, problem, nameProblem, reportProblem].compactMap(\.self) }
 
   func status(_ options: SyncOptions) -> [(ExactString, Value?)] {
     link.members + report.members + [

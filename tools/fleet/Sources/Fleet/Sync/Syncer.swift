@@ -47,7 +47,7 @@ package actor Syncer {
   private var isReady = false
   private var localStatus: LocalStatus
   var reporting: Reporting
-  private var sides: Sides?
+  private var session: Session?
 
   var place: SyncPlace { options.place }
 
@@ -62,21 +62,24 @@ package actor Syncer {
     (localStatus, reporting) = (LocalStatus(options.machine), Reporting(options.machine))
   }
 
-  /// Runs until the task is cancelled; throws if the store was replaced by another.
+  /// Runs until the task is cancelled; throws if the store, or what was agreed, has to be opened anew.
   package func run() async throws {
     saveStatus()
     let notices = local.plain.notices()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         for await notice in notices { await self.take(notice) }
-        if !Task.isCancelled { throw StoreError(.unavailable, "the store can no longer be read; look at kept doctor") }
+        guard !Task.isCancelled else { return }
+        try await self.checkFiles(isThorough: true)
+        throw StoreError(.unavailable, "the store can no longer be read; look at kept doctor, and restart kept-fleet")
       }
       group.addTask { await LocalStatus.renew(self.options.machine) { await self.saveStatusNowAndThen() } }
+      group.addTask { try await self.checkFilesAgainAndAgain() }
       group.addTask {
-        try await self.cluster.keepConnected { session, works in
+        await self.cluster.keepConnected { session, works in
           try await self.sync(session, works)
         } failed: { _, error, isAway in
-          try await self.lost(error, isAway)
+          await self.lost(error, isAway)
         }
       }
       defer { group.cancelAll() }
@@ -98,6 +101,53 @@ package actor Syncer {
     }
   }
 
+  // MARK: - The files
+
+  private func checkFilesAgainAndAgain() async throws {
+    var lastThorough: ContinuousClock.Instant?
+    while true {
+      let isThorough = lastThorough.map { .now - $0 >= options.machine.checkInterval } ?? true
+      if isThorough { lastThorough = .now }
+      try await checkFiles(isThorough: isThorough)
+      do { try await Task.sleep(for: options.machine.proofInterval) } catch { return }
+    }
+  }
+
+  /// Throws when the store, or what was agreed, has to be opened anew.
+  ///
+  /// As long as it is open, it cannot be salvaged, and other programs are refused.
+  private func checkFiles(isThorough: Bool) async throws {
+    do throws(StoreError) {
+      try local.check(isThorough: isThorough)
+      try agreements.check(isThorough: isThorough)
+    } catch {
+      noteDamage(error.message)
+      await sendLastReport()
+      throw error
+    }
+    // A store that is busy is asked again.
+    do { noteDamage(try local.salvageProblem()) } catch {}
+  }
+
+  private func noteDamage(_ damage: String?) {
+    guard state.damage != damage else { return }
+    if let damage { log.error("\(damage)") }
+    state.damage = damage
+    saveStatus()
+    reporting.note()
+  }
+
+  /// Reports why this program ends, if etcd answers soon.
+  private func sendLastReport() async {
+    guard let session else { return }
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { try? await self.sendReport(session) }
+      group.addTask { try? await Task.sleep(for: .seconds(3)) }
+      await group.next()
+      group.cancelAll()
+    }
+  }
+
   private func take(_ notice: Notice) {
     delivered = max(delivered, notice.revision)
     if notice.mayHaveMissed { (hasToCompareAll, areGroupsKnown) = (true, false) }
@@ -111,11 +161,11 @@ package actor Syncer {
     wake()
   }
 
-  private func lost(_ error: any Error, _ isAway: Bool) throws {
+  private func lost(_ error: any Error, _ isAway: Bool) {
+    session = nil
     log.log(level: state.link.lose(error) ? .warning : .debug, "\(error)")
     saveStatus()
     if isAway { becomeReady() }
-    if error is StoreWasReplaced { throw StoreError(.unavailable, "\(error)") }
   }
 
   private func becomeReady() {
@@ -128,6 +178,7 @@ package actor Syncer {
 
   private func sync(_ session: Session, _ works: Latch) async throws {
     try await begin(session)
+    self.session = session
     works.raise()
     state.link.connect(to: session.endpoint)
     log.info("keeping \(options.store) the same as \(place.values) at \(session.endpoint)")
@@ -155,14 +206,14 @@ package actor Syncer {
     }
     let (first, cluster) = (try writer(reading), reading.cluster)
     let sides = Sides(
-      cluster: cluster, keys: WriterRecord(first).keys, prefix: place.place.prefix, store: try local.identity(),
-      salvage: try local.quarantine() ?? agreements.salvage)
-    let isNew = try agreements.open(sides)
+      cluster: cluster, keys: WriterRecord(first).keys, prefix: place.place.prefix, store: local.identity)
+    let isNew = try agreements.open(sides, salvage: try local.salvage())
     try settleTaking()
     if isNew { log.notice("the store or etcd is another one than before: everything is compared as on a new machine") }
     reading = try await decide(reading, session, isNew: isNew)
     _ = try writer(reading)
-    (self.sides, mirror, events, hasToReadAll) = (sides, Mirror(reading, place), [], false)
+    try settleSalvage()
+    (mirror, events, hasToReadAll) = (Mirror(reading, place), [], false)
     state.link.heard = .now
     hasToCompareAll = true
   }
@@ -204,10 +255,6 @@ package actor Syncer {
           state.missed += 1
           throw EtcdError(.unavailable, "the watch of etcd at \(session.endpoint) has missed a change")
         }
-      }
-      let identity = try? local.identity()
-      if try identity != sides?.store || local.quarantine() != nil && local.quarantine() != sides?.salvage {
-        throw StoreWasReplaced(store: options.store)
       }
       hasToCompareAll = true
       wake()
@@ -310,9 +357,4 @@ package actor Syncer {
     if !state.link.isConnected, state.pending != nil { state.pending = changed.count }
     localStatus.save(state.status(options), state.metrics(options), log)
   }
-}
-
-private struct StoreWasReplaced: Error, CustomStringConvertible {
-  let store: String
-  var description: String { "the store \(store) was removed, replaced or repaired; restart kept-fleet" }
 }
