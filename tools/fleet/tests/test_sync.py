@@ -344,6 +344,30 @@ def test_the_rules_for_conflicts_can_be_turned_round(
     wait_for(lambda: other.status()["conflicts"] == 1, "it is counted")
 
 
+def test_a_secret_that_etcd_has_already_is_reported(etcd: Etcd, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    one.transaction({"token": '"hunter2"', "a": "1"})
+    wait_until_same(etcd, PREFIX, one, other)
+    declared = '{"properties": {"token": {"type": "string"%s}}}'
+    one.declare(declared % ', "secret": true')
+    wait_for_refusal(one, "token", "secret")
+    wait_for(lambda: len(report(etcd, "one", PREFIX)["sync"].get("refused", [])) == 1, "it is reported")
+    assert "token is refused" in one.log and "hunter2" not in one.log, one.log
+    assert run([os.environ["KEPT_FLEET"], "status", "--status-file", str(one.status_file)]).status == 1
+    # It is deleted where it has to be deleted, and stays on the machines that have declared it.
+    other.declare(declared % ', "secret": true')
+    wait_for_refusal(other, "token", "secret")
+    etcd.delete(name("token"))
+    wait_for(lambda: not one.status().get("refused") and not other.status().get("refused"), "it is deleted")
+    assert one.get("token") == other.get("token") == '"hunter2"'
+    # Nor is it removed when it is not a secret any more.
+    one.kill()
+    one.declare(declared % "")
+    one.start()
+    wait_for(lambda: etcd.get(name("token")) == '"hunter2"', f"it is in etcd again: {one.log}")
+    assert one.get("token") == '"hunter2"'
+
+
 def test_secrets_stay_on_the_machine(etcd: Etcd, start_sync: StartSync) -> None:
     one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
     for machine in (one, other):

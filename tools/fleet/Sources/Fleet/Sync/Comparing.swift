@@ -111,6 +111,10 @@ extension Syncer {
       switch step {
       case .agree: agreed.updateValue(situations[key]?.agreement, forKey: key)
       case .refuse(let reason): refusal = reason
+      case .withhold where situations[key]?.remote.value != nil:
+        refusal = "it is declared secret, and etcd has a value of it; delete that, or give --secrets on all machines"
+      // What is deleted in etcd now is not removed here when the key is not secret any more.
+      case .withhold where situations[key]?.agreed != nil: agreed.updateValue(nil, forKey: key)
       default: break
       }
       note(refusal, for: key)
