@@ -325,6 +325,26 @@ def test_metrics_are_there_for_prometheus(etcd: Etcd, start_machine: StartMachin
     machine.kill()
 
 
+def test_a_file_that_is_changed_on_the_machine_is_written_again(etcd: Etcd, machine: Machine) -> None:
+    etcd.put(key("managed"), VOLUME_30)
+    machine.wait_until(machine.managed, VOLUME_30)
+    before = machine.log
+    machine.managed.unlink()
+    machine.wait_until(machine.managed, VOLUME_30)
+    machine.managed.write_text(VOLUME_40)
+    machine.wait_until(machine.managed, VOLUME_30)
+    machine.managed.chmod(0o666)
+    wait_for(lambda: machine.managed.stat().st_mode & 0o777 == 0o644, "its mode is the same again")
+    warnings = machine.log.removeprefix(before).count("managed.json was changed or removed on this machine")
+    assert warnings == 3, machine.log
+    # The administrator of the machine has written the other file, and etcd has none.
+    machine.system.write_text(VOLUME_40)
+    wait_for(lambda: report(etcd).get("documents") is not None, "it has reported")
+    heard = machine.status()["heard"]
+    wait_for(lambda: machine.status()["heard"] > heard, "it has compared again")
+    assert machine.system.read_text() == VOLUME_40
+
+
 def test_a_folder_that_is_removed_ends_the_program(etcd: Etcd, machine: Machine, tmp_path: Path) -> None:
     etcd.put(key("managed"), VOLUME_30)
     machine.wait_until(machine.managed, VOLUME_30)

@@ -135,7 +135,8 @@ package actor Follower {
           reading.revision = present.revision
           state.reading = reading
         }
-        if !state.problems.isEmpty, let reading = state.reading { apply(reading) } else { saveStatusNowAndThen() }
+        // The files may have been changed on this machine.
+        if let reading = state.reading { apply(reading) }
       }
       files.noteRevision(present.revision, of: present.cluster)
     }
@@ -182,10 +183,15 @@ package actor Follower {
       reading[place.key(layer)].map { (place.prefix, Stamp(revision: $0.revision, version: $0.version)) }
     }
     let origin = Origin(cluster: reading.cluster, revision: reading.revision, sources: Dictionary(sources) { $1 })
+    let isWritten = files.origins[layer].map { $0.cluster == origin.cluster && $0.sources == origin.sources } ?? false
     do throws(StoreError) {
       if try files.apply(text, to: layer, origin) {
         state.changes += 1
-        log.info("\(text == nil ? "removed" : "wrote") \(files.path(layer))")
+        if isWritten, text != nil {
+          log.warning("\(files.path(layer)) was changed or removed on this machine; wrote it again, as it is in etcd")
+        } else {
+          log.info("\(text == nil ? "removed" : "wrote") \(files.path(layer))")
+        }
       }
       state.problems[layer] = nil
     } catch {
