@@ -24,19 +24,21 @@ def checksum(data: bytes) -> int:
     return total ^ 0xFFFFFFFF
 
 
-def damage(store: Path, *keys: str, size: int = 4096) -> None:
-    """Makes values unreadable in a store that no process has open; the pages keep right checksums."""
+def damage(store: Path, *keys: str) -> None:
+    """Makes values unreadable in a store that no process has open."""
+    change(store, *[("UPDATE entry SET kind = 'array', value = '[1,' WHERE key = ?", key) for key in keys])
+
+
+def change(store: Path, *statements: tuple[str, str], size: int = 4096) -> None:
+    """Changes one row each in a store that no process has open; the pages keep right checksums."""
     # A writer that closes the store moves what is in the journal into the database.
-    assert kept("set", str(store), "last", "1").status == 0
+    assert kept("set", str(store), "last", "1", "--undeclared").status == 0
     assert kept("reset", str(store), "last").status == 0
     database = store / "values.sqlite"
     with sqlite3.connect(database) as connection:
-        changed = [
-            connection.execute("UPDATE entry SET kind = 'array', value = '[1,' WHERE key = ?", [key]).rowcount
-            for key in keys
-        ]
+        changed = [connection.execute(sql, [key]).rowcount for sql, key in statements]
     connection.close()
-    assert changed == [1] * len(keys)
+    assert changed == [1] * len(statements)
     content = database.read_bytes()
     salt = content[size - 8 : size - 4]
     pages = [content[at : at + size - 8] + salt for at in range(0, len(content), size)]
@@ -70,6 +72,23 @@ def test_a_value_that_the_store_cannot_read_stays_behind_alone(etcd: Etcd, fleet
     wait_until_same(etcd, PREFIX, one, other)
     wait_for(lambda: refused(one) == {}, f"nothing is refused: {one.log}")
     assert (other.values()["b"], other.values()["d"]) == ("9", "8")
+
+
+def test_a_secret_whose_declaration_is_lost_stays_on_the_machine(etcd: Etcd, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    declared = '{"properties": {"a": {"type": "integer"}, "token": {"type": "string"%s}}}'
+    one.declare(declared % ', "secret": true')
+    one.transaction({"token": '"hunter2"', "a": "1"})
+    wait_for(lambda: other.get("a") == "1" and one.status()["withheld"] == 1, f"all but the secret: {one.log}")
+    one.kill()
+    change(one.store, ("DELETE FROM declaration WHERE key = ?", "token"))
+    assert kept("set", str(one.store), "token", "-", "--undeclared", input='"hunter3"').status == 0
+    one.set("a", "2")
+    one.start()
+    wait_for(lambda: other.get("a") == "2", f"it goes on: {one.log}")
+    assert "hunter" not in etcd.ctl("get", "--prefix", "/").out + other.get("token")
+    one.declare(declared % "")
+    wait_for(lambda: other.get("token") == '"hunter3"', f"it is not a secret any more: {one.log}")
 
 
 def test_what_was_agreed_and_cannot_be_read_is_compared_anew(etcd: Etcd, start_sync: StartSync) -> None:

@@ -63,19 +63,23 @@ struct Agreements: ~Copyable {
   private var sides: Value?
   /// The last salvage of the store that was seen.
   private(set) var salvage: Revision?
+  /// The keys that were declared secret when they were last compared: a salvage may lose declarations.
+  private(set) var secrets: Set<ExactString>
   private var files: OpenStore?
   private(set) var table: [ExactString: Agreement] = [:]
 
   private var sidesPath: String { "\(folder)/place.json" }
   private var storePath: String { "\(folder)/agreed.kept" }
   private var takingPath: String { "\(folder)/taking.json" }
+  private var secretsPath: String { "\(folder)/secrets.json" }
 
   /// Throws `unavailable` if another process uses the folder.
   init(_ folder: String) throws(StoreError) {
     self.folder = folder
     lock = try FolderLock(folder, mode: 0o700)
-    let place = FileManager.default.contents(atPath: sidesPath)
-      .flatMap { try? Value(json: String(decoding: $0, as: UTF8.self)) }
+    let place = Self.value(at: "\(folder)/place.json")
+    let secrets = Self.value(at: "\(folder)/secrets.json")?.asArray ?? []
+    self.secrets = Set(secrets.compactMap { $0.asString.map { ExactString($0) } })
     (sides, salvage) = (place?["sides"], place?["salvage"]?.asInt64.map { Revision(clamping: $0) })
   }
 
@@ -143,9 +147,7 @@ struct Agreements: ~Copyable {
 
   /// What was about to go into the store when this program was killed.
   var taking: Taking? {
-    guard let bytes = FileManager.default.contents(atPath: takingPath),
-      let value = try? Value(json: String(decoding: bytes, as: UTF8.self)), let after = value["after"]?.asInt64
-    else { return nil }
+    guard let value = Self.value(at: takingPath), let after = value["after"]?.asInt64 else { return nil }
     let keys = (value["keys"]?.asDictionary ?? ValueDictionary()).compactMap { key in
       key.value.asInt64.map { (key.key, $0) }
     }
@@ -161,6 +163,18 @@ struct Agreements: ~Copyable {
     let keys = ValueDictionary(taking.keys.map { ($0.key, .number($0.value)) })
     let value = Value.object(["after": .number(taking.after), "keys": .dictionary(keys)])
     try AtomicFile.write(Data(value.json.utf8), to: takingPath)
+  }
+
+  /// Writes down which keys are secrets.
+  mutating func note(secrets: Set<ExactString>) throws(StoreError) {
+    guard secrets != self.secrets else { return }
+    let names = Value.array(secrets.sorted().map { .string($0.text) })
+    try AtomicFile.write(Data((names.json + "\n").utf8), to: secretsPath, durable: true)
+    self.secrets = secrets
+  }
+
+  private static func value(at path: String) -> Value? {
+    FileManager.default.contents(atPath: path).flatMap { try? Value(json: String(decoding: $0, as: UTF8.self)) }
   }
 
   /// Writes down agreements; nil forgets one.

@@ -15,7 +15,8 @@ extension Syncer {
     for key in keys ?? Set(reading.values.keys).union(mirror.items.keys).union(agreements.table.keys) {
       situations[key] = Situation(
         local: reading.values[key] ?? .absent, remote: RemoteValue(mirror, key), agreed: agreements.table[key],
-        localRevision: reading.storeRevision, remoteRevision: mirror.revision)
+        wasSecret: agreements.secrets.contains(key), localRevision: reading.storeRevision,
+        remoteRevision: mirror.revision)
     }
     // What a new machine has was not changed against anything in etcd: one conflict shall not cost it everything.
     if isFirst, agreements.table.isEmpty { areGroupsKnown = true }
@@ -120,6 +121,7 @@ extension Syncer {
       note(refusal, for: key)
       if step == .withhold { state.withheld.insert(key) } else { state.withheld.remove(key) }
     }
+    try agreements.note(secrets: state.withheld)
     try agreements.update(agreed)
     groups.remove(plan.keys { $0 == .agree || $0 == .nothing })
   }

@@ -64,6 +64,8 @@ struct Situation: Sendable {
   var local: LocalValue
   var remote: RemoteValue
   var agreed: Agreement?
+  /// Whether the key was declared secret when it was last compared.
+  var wasSecret: Bool
   /// The revisions of the store and of etcd at the time of the readings: one that is before the agreement is that of a
   /// store or of an etcd that was restored.
   var localRevision: Revision
@@ -72,7 +74,8 @@ struct Situation: Sendable {
   func step(_ key: ExactString, _ options: SyncOptions) -> Step {
     // Neither side may have the other's: what the damage has left is for the user to judge.
     if let damage = local.damage { return .refuse("the store cannot read it: \(damage)") }
-    if local.declaration?.isSecret == true, !options.sendsSecrets { return .withhold }
+    // A declaration that is gone may have been lost in a salvage.
+    if local.declaration.map(\.isSecret) ?? wasSecret, !options.sendsSecrets { return .withhold }
     let isReadable = if case .failure = remote.value { false } else { true }
     let present = remote.present(local.declaration)
     if isReadable, local.value == present {
@@ -105,7 +108,7 @@ struct Situation: Sendable {
     return local.revision != agreed.local || agreed.etcd > remoteRevision
   }
 
-  private var hasRemoteChange: Bool {
+  var hasRemoteChange: Bool {
     guard let agreed else { return remote.value != nil }
     return remote.compared != agreed.etcd && agreed.etcd <= remoteRevision || hasGoneBack
   }
