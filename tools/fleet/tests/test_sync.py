@@ -162,6 +162,8 @@ def test_of_two_changes_that_of_etcd_wins_and_the_other_is_in_the_history(
     for key, lost in (("a", 3), ("b", 3)):
         change = other.history(key)[0]
         assert change["old"] == lost and change["tag"].endswith(":conflict") and "one" in change["tag"]
+    assert "a changed on both sides; kept the value from one" in other.log
+    assert "b was changed together with a key that changed on both sides" in other.log
     status = other.status()
     assert status["conflicts"] == 2
     assert {"a": "one"}.items() <= {one["key"]: one["winner"] for one in status["lastConflicts"]}.items()

@@ -170,7 +170,11 @@ extension Syncer {
       for (key, reason) in refusals { note(reason, for: key) }
       let done = keys.subtracting(refusals.keys)
       try agree(done, situations)
-      for key in done where isConflict { note(conflict: key, winner: revisions[key].flatMap { names[$0] } ?? winner) }
+      for key in done where isConflict {
+        note(
+          conflict: key, winner: revisions[key].flatMap { names[$0] } ?? winner,
+          isItself: situations[key]?.hasRemoteChange == true)
+      }
       state.received += done.count
       noteProblem(nil)
       return true
@@ -376,15 +380,18 @@ extension Syncer {
     writers[revision] = options.machine.host
     state.sent += values.count
     for (key, _) in values where plan.steps[key] == .upload(isConflict: true) {
-      note(conflict: key, winner: options.machine.host)
+      note(conflict: key, winner: options.machine.host, isItself: true)
     }
     // What has changed since belongs to what it was changed with.
     groups.remove(values.map(\.name).filter { !changed.contains($0) })
   }
 
-  private func note(conflict key: ExactString, winner: String) {
+  /// - Parameter isItself: false for a key that loses because it was changed together with one that both sides have
+  ///   changed.
+  private func note(conflict key: ExactString, winner: String, isItself: Bool) {
     state.note(Conflict(key: key.text, winner: winner, time: .now))
-    log.notice("\(key) changed on both sides; kept the value from \(winner)")
+    let what = isItself ? "changed on both sides" : "was changed together with a key that changed on both sides"
+    log.notice("\(key) \(what); kept the value from \(winner)")
   }
 
   private func noteProblem(_ problem: String?) {
