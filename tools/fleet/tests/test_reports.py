@@ -26,6 +26,7 @@ from conftest import (
     StartSync,
     key,
     program,
+    report,
     reports,
     run,
     wait_for,
@@ -142,6 +143,18 @@ def test_a_machine_is_judged_by_when_its_report_changed_and_not_by_its_clock(
     is_connected, age = states()["behind"]
     assert is_connected and age < 30
     assert 30 < states()["ahead"][1] < 60 + time.monotonic() - killed
+
+
+@pytest.mark.parametrize("seconds", [10_000, 2**63 - 1, -(2**63)])
+def test_a_report_with_a_time_that_etcd_has_not_had_is_no_proof_of_life(
+    seconds: int, etcd: Etcd, fleet: Fleet, machine: Machine
+) -> None:
+    wait_for(lambda: bool(report(etcd)), "it has reported")
+    changed = report(etcd)
+    machine.kill()
+    changed["clock"]["seconds"] = seconds
+    etcd.put(key(f"status/{changed['host']}:{changed['machine']}"), json.dumps(changed))
+    assert [one["connected"] for one in machines(fleet)] == [False]
 
 
 def test_a_report_does_not_become_younger_when_another_member_leads(

@@ -12,11 +12,10 @@ package struct FleetTime: Sendable, Hashable {
   package init(term: Int64, seconds: Int64) { (self.term, self.seconds) = (term, seconds) }
 
   /// How many seconds have passed since an earlier time: at least, if the lease has begun anew since.
+  ///
+  /// It is negative for a time of the future, which another program has written.
   package func seconds(since earlier: FleetTime) -> Int64 {
-    // Another program may have written any time.
-    let (passed, isTooLarge) = seconds.subtractingReportingOverflow(earlier.seconds)
-    guard term == earlier.term, !isTooLarge, passed >= 0 else { return max(0, seconds) }
-    return passed
+    term == earlier.term ? seconds.subtractingClamped(earlier.seconds) : max(0, seconds)
   }
 }
 

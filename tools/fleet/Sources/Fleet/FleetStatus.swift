@@ -10,7 +10,7 @@ package struct FleetStatus: Sendable {
     package let name: String
     /// Seconds since the report: by the clock of etcd, or by the two machines' clocks if etcd has none.
     ///
-    /// Then it is negative for a report from the future.
+    /// It is negative for a report from the future.
     package let age: Int64
     /// How many publications it has not applied.
     package let behind: Int64
@@ -18,7 +18,7 @@ package struct FleetStatus: Sendable {
     /// Whether a report is overdue.
     ///
     /// A report from the future is one of a clock that is wrong, and no proof of life.
-    package var isSilent: Bool { abs(age) > report.interval * 2 + 30 }
+    package var isSilent: Bool { age.magnitude > report.interval * 2 + 30 }
     package var isFine: Bool {
       !isSilent && behind == 0 && report.refusals.isEmpty && report.problems.isEmpty
         && report.sync?.refusals.isEmpty ?? true
