@@ -11,7 +11,8 @@ struct Status: AsyncParsableCommand {
     usage: "kept-fleet status IDENTIFIER --etcd URL... | kept-fleet status [IDENTIFIER] [--status-file FILE]",
     discussion: """
       With --etcd, all machines that have reported under a prefix; without, the `kept-fleet follow` of this machine. \
-      The exit status is 1 if a machine is behind, is silent, or has refused a document.
+      The exit status is 1 if a machine is behind, is silent, or has refused a document or a key. It is 4 if the \
+      program of this machine has ended or is not connected.
       """)
 
   @Argument(help: "The identifier of the store, such as com.example.player.") var identifier: String?
