@@ -148,7 +148,8 @@ def test_a_conflict_shows_the_new_value_and_can_be_committed_then(filled: Path, 
         await pilot.press("a")
         await wait_for_text(pilot, "- 30")
         await pilot.press("ctrl+s")
-        await wait_for_toast(pilot, "changed since you edited")
+        await wait_for_text(pilot, "now:   77")
+        await pilot.press("y")
         await wait_for_text(pilot, "- 77")
         await pilot.press("ctrl+s")
         settings = keys_screen(pilot).session.settings

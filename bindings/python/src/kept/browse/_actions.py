@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import kept
 
 from ._ask import Ask, AskText, Refusal
-from ._pending import ChangedMeanwhile, Edit, finality, is_misfit, stored
+from ._pending import ChangedMeanwhile, Edit, is_misfit, reset_of, stored
 from ._similar import closest
 from ._text import count_text, names_text, one_line
+from ._undoing import MOST, finality, sentence, size_of
 from ._values import json_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Coroutine, Sequence
 
     from textual.screen import Screen
 
@@ -134,7 +135,7 @@ class Actions:
         settings = self.session.settings
         try:
             found = [settings.explain(key) for key in keys if settings.revision(key)]
-            edits = [self._reset(each) for each in found if not each.locked]
+            edits = [reset_of(each) for each in found if not each.locked]
         except kept.KeptError as error:
             self._browser.tell(str(error), "error")
             return
@@ -143,17 +144,13 @@ class Actions:
             self._browser.tell(_lock_of(found[0]) if found else nothing, "warning")
             return
         lines = [f"{one_line(edit.key)}  {edit.old_text}" for edit in edits]
-        question = f"Remove {count_text(len(edits), 'stored value')}? The defaults apply again."
+        question = f"Remove {count_text(len(edits), 'stored value')}?"
+        if final := finality(settings, edits):
+            question += f" {final}"
+        question += " The defaults apply again."
         if locked := len(found) - len(edits):
             question += f" {count_text(locked, 'locked key')} {'stays' if locked == 1 else 'stay'} as set."
-        if final := finality(edits):
-            question += f" {final}"
         self._browser.push_screen(Ask(question, lines), lambda yes: self._answer(yes, edits))
-
-    @staticmethod
-    def _reset(found: kept.Explanation) -> Edit:
-        value, revision = stored(found)
-        return Edit(found.key, value, None, revision, found.secret, is_misfit(found))
 
     def _answer(self, yes: bool | None, edits: list[Edit]) -> None:
         if yes:
@@ -177,14 +174,23 @@ class Actions:
         if revision is None:
             self._browser.tell("nothing had to be changed")
             return None
-        final = finality(edits)
-        sentences = [f"committed as revision {revision}{f'. {final}' if final else '; u undoes it'}"]
+        sentences = [f"committed as revision {revision}{await self._prospect(revision, edits)}"]
         for edit in edits:
             found = self.session.settings.explain(edit.key)
             if not edit.is_reset and found.layer is not None and found.layer is not kept.Layer.USER:
                 sentences.append(f'"{edit.key}" is stored, but hidden: {found.reason}')
         self._browser.tell("\n".join(sentences), "information" if len(sentences) == 1 else "warning")
         return None
+
+    async def _prospect(self, revision: int, edits: Sequence[Edit]) -> str:
+        """Whether a commit can be undone, for the end of a sentence."""
+        try:
+            obstacle = await self.session.obstacle(revision)
+        except kept.KeptError:
+            return ""  # the store cannot be reached, which is said elsewhere
+        if obstacle is None:
+            return "; u undoes it"
+        return f". {finality(self.session.settings, edits) or sentence([obstacle])}"
 
     def action_pending(self) -> None:
         """Shows what is pending."""
@@ -205,23 +211,47 @@ class Actions:
             await self._undo_newest(self.session.commits[::-1])
 
     async def _undo_newest(self, commits: Sequence[Commit]) -> None:
-        """Takes back the first of some commits. If that is refused, it asks whether to take back the one before it."""
+        """Takes back the first of some commits, after a question if it cannot be made again. If it is refused, it asks
+        whether to take back the first one before it that can be undone."""
+        try:
+            changes = await self.session.changes_of(commits[0].revision)
+        except kept.KeptError as error:
+            self._browser.tell(str(error), "error")
+            return
+        if lost := _lost(changes):
+            self._ask_to_undo(
+                f"Undo revision {commits[0].revision}? {lost}", commits[0].keys, lambda: self._undo_first(commits)
+            )
+        else:
+            await self._undo_first(commits)
+
+    async def _undo_first(self, commits: Sequence[Commit]) -> None:
         refusal = await self._try_to_undo(commits[0].revision)
         if refusal is None:
             return
-        if len(commits) == 1:
-            self._browser.tell(str(refusal), "error")
+        try:
+            before = await self.session.undoable(commits[1:])
+        except kept.KeptError:
+            before = None  # there is no history, or the store cannot be reached, which was the reason
+        if before is None:
+            others = "; none of the commits before it that you made here can be undone" if len(commits) > 1 else ""
+            self._browser.tell(f"{refusal}{others}", "error")
             return
-        before = commits[1]
-        question = f"{refusal}. Undo your commit before it, revision {before.revision}?"
+        place = commits.index(before)
+        which = "your commit before it" if place == 1 else "the last of your commits before it that can be undone"
+        question = f"{refusal}. Undo {which}, revision {before.revision}?"
+        self._ask_to_undo(question, before.keys, lambda: self._undo_newest(commits[place:]))
+
+    def _ask_to_undo(self, question: str, keys: Sequence[str], undo: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Asks before a commit is taken back."""
 
         def answered(yes: bool | None) -> None:
             if yes:
-                self._browser.run_worker(self._undo_newest(commits[1:]))
+                self._browser.run_worker(undo())
 
-        self._browser.push_screen(Ask(question, [one_line(key) for key in before.keys]), answered)
+        self._browser.push_screen(Ask(question, [one_line(key) for key in keys]), answered)
 
-    async def undo(self, revision: int) -> None:
+    async def _undo(self, revision: int) -> None:
         """Takes back a commit, and says what came of it."""
         if refusal := await self._try_to_undo(revision):
             self._browser.tell(str(refusal), "error")
@@ -238,22 +268,20 @@ class Actions:
         return None
 
     async def undo_of_key(self, key: str, revision: int) -> None:
-        """Takes back a commit for the sake of one key, after a question if it has changed others, too."""
+        """Takes back a commit for the sake of one key, after a question if it has changed others, too, or cannot be
+        made again."""
         try:
-            keys = await self.session.keys_of(revision)
+            changes = await self.session.changes_of(revision)
         except kept.KeptError as error:
             self._browser.tell(str(error), "error")
             return
-        if keys in ([], [key]):
-            await self.undo(revision)
-            return
-        question = f"Undo revision {revision}? It has changed {count_text(len(keys), 'key')} together."
-
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self._browser.run_worker(self.undo(revision))
-
-        self._browser.push_screen(Ask(question, [one_line(each) for each in keys]), answered)
+        keys, lost = [change.key for change in changes], _lost(changes)
+        together = "" if keys in ([], [key]) else f" It has changed {count_text(len(keys), 'key')} together."
+        if together or lost:
+            question = f"Undo revision {revision}?{together}{lost and f' {lost}'}"
+            self._ask_to_undo(question, keys, lambda: self._undo(revision))
+        else:
+            await self._undo(revision)
 
     # --- the whole store
 
@@ -278,6 +306,13 @@ class Actions:
     def action_reopen(self) -> None:
         """Opens the store again: the folder may be another one. What is pending stays."""
         self._browser.show_store(self.session.location)
+
+
+def _lost(changes: Sequence[kept.PastChange]) -> str:
+    """That undoing a commit removes what the history does not bring back; nothing if it does."""
+    # Of secrets, no commit is undone. The history of a stored value has its new value, however long it is.
+    is_lost = any("new" in change.not_kept or size_of(change.new) > MOST for change in changes)
+    return "What it has set is lost then: the history does not keep so long a value." if is_lost else ""
 
 
 def _lock_of(found: kept.Explanation) -> str:

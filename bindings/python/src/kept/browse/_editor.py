@@ -21,6 +21,7 @@ from ._rows import summary_of
 from ._seen import is_seen
 from ._slider import Slider
 from ._text import SECRET, count_text, many_lines, name_text, one_line, value_text
+from ._undoing import finality
 from ._values import NotAValue, caret, kind_of, place_text, text_of, value_of
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ class Editor(ModalScreen[None]):
     Editor #state { width: 1fr; padding: 1; }
     Editor #problems { height: auto; min-height: 1; max-height: 20vh; }
     Editor #problem { color: $text-error; height: auto; }
+    Editor #final { color: $text-warning; height: auto; max-height: 3; }
     Editor #size { color: $text-muted; height: 1; }
     Editor #other { height: auto; max-height: 25vh; border: solid $error; display: none; }
     Editor.conflict #other { display: block; }
@@ -91,7 +93,8 @@ class Editor(ModalScreen[None]):
     Editor #other:focus { border: heavy $error; }
     Editor.low > Vertical { width: 100%; max-width: 100%; height: 1fr; max-height: 100%; border: none; }
     Editor.low #about { max-height: 2; }
-    Editor.low.refused #about, Editor.low.refused #size { display: none; }
+    Editor.low #final { max-height: 2; }
+    Editor.low.refused #final, Editor.low.refused #about, Editor.low.refused #size { display: none; }
     Editor.low TextArea, Editor.low OptionList { height: 1fr; min-height: 1; max-height: 100%; border: none; }
     Editor.low Input, Editor.low #switch, Editor.low Switch { height: 1; border: none; }
     Editor.low #state { padding: 0 1; }
@@ -135,6 +138,7 @@ class Editor(ModalScreen[None]):
                     yield Static(summary, markup=False)
                 yield Static(self._rules(), id="rules", markup=False)
             yield from self._widgets()
+            yield Static(id="final", markup=False)
             yield Static(id="size", markup=False)
             with VerticalScroll(id="problems", can_focus=False):
                 yield Static(id="problem", markup=False)
@@ -212,6 +216,7 @@ class Editor(ModalScreen[None]):
             editor.move_cursor(editor.document.end)  # as in a line
         self._first_state = self._state
         self._show_size()
+        self._show_final()
         self._show_number(text_of(self._kind, self._value))
         self._show_state()
 
@@ -255,6 +260,12 @@ class Editor(ModalScreen[None]):
         self._show_problem(problem or self._conflict or "")
         self._show_size()
         return None if problem else value
+
+    def _show_final(self) -> None:
+        """Says if the change could not be undone."""
+        final = finality(self._session.settings, [self._edit])
+        self.query_one("#final", Static).update(final or "")
+        self.query_one("#final").display = final is not None
 
     def _show_size(self) -> None:
         """Says how much is in an area that is covered."""
@@ -302,7 +313,7 @@ class Editor(ModalScreen[None]):
             box = line.parent
             assert isinstance(box, Vertical)
             await line.remove()
-            await box.mount(area, before="#size")
+            await box.mount(area, before="#final")
         area.move_cursor((before.count("\n"), len(before) - before.rfind("\n") - 1))
         area.focus()
         self.refresh_bindings()
@@ -390,6 +401,7 @@ class Editor(ModalScreen[None]):
         )
         self._show_problem(self._conflict)
         self.query_one("#other-value", Static).update(many_lines(text))
+        self._show_final()
         self.add_class("conflict")  # which leaves place for it
 
     @property
@@ -417,6 +429,7 @@ class Editor(ModalScreen[None]):
         self.query("#slider").remove()
         self.query_one("#rules", Static).update(self._rules())
         self.query_one("#other-value", Static).update(SECRET)
+        self._show_final()
         self._check()
 
     @property

@@ -133,14 +133,15 @@ class ImportScreen(Screen[None]):
         self._reported = chosen
         if isinstance(result, Imported):
             self._tried, report = result.file, result.report
+            final = result.final and f". {result.final}"
             if is_done and not (report.changed or report.removed):
                 head = "Imported; no value had to be changed."
             elif is_done:
                 keys = [*(change.key for change in report.changed), *report.removed]
                 self._session.committed(report.revision, keys)
-                head = f"Imported as revision {report.revision}; u on the list of keys undoes it."
+                head = f"Imported as revision {report.revision}{final or '; u on the list of keys undoes it.'}"
             else:
-                head = f"A dry run of format {result.format}. Ctrl+S imports."
+                head = f"A dry run of format {result.format}. Ctrl+S imports{final or '.'}"
                 if report.refused:
                     self._clear("it has values that are refused; mend them, and press Ctrl+R again")
                     head = (

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import kept
 
+from ._pending import reset_of
 from ._places import folder_of
+from ._undoing import finality, obstacle, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,6 +65,8 @@ class Imported:
 
     format: str
     report: kept.ImportReport
+    final: str | None = None
+    """That the import cannot be undone, and why."""
     file: Copied | None = None
     """What was tried, until it is removed."""
 
@@ -116,7 +120,22 @@ def import_file(
         if file:
             sentence = sentence.replace(str(file.path), str(Path(chosen.path).absolute()))
         raise NotImported(sentence) from None
-    return Imported(report["format"], _report_of(report))
+    found = _report_of(report)
+    return Imported(report["format"], found, _finality(session.settings, found, dry_run))
+
+
+def _finality(settings: kept.Store, report: kept.ImportReport, dry_run: bool) -> str | None:
+    """That an import cannot be undone, and why."""
+    if not (report.changed or report.removed):
+        return None
+    try:
+        if not dry_run:
+            why = obstacle(settings, report.revision)
+            return sentence([why] if why else [])
+        keys = [*(change.key for change in report.changed), *report.removed]
+        return finality(settings, [reset_of(settings.explain(key)) for key in keys])
+    except kept.KeptError:
+        return None  # the store cannot be reached, which is said elsewhere
 
 
 def _report_of(members: dict[str, Any]) -> kept.ImportReport:

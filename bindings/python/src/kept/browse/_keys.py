@@ -174,7 +174,7 @@ class KeysScreen(Actions, Screen[None]):
                     is_new = await catalog.reload_past(revision)
                     if await catalog.reload_declarations() or is_new:
                         self._changed()
-                    self.session.pending.cover(self.session.settings)
+                    self.session.pending.redeclared(self.session.settings)
                     for screen in self.app.screen_stack:
                         if hasattr(screen, "declarations_changed"):
                             screen.declarations_changed()

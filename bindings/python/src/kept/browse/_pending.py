@@ -10,7 +10,7 @@ import kept
 from ._text import SECRET, one_line, value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 TAG = "kept browse"
 """What other programs see as the writer of a change."""
@@ -30,15 +30,6 @@ class Edit:
     is_secret: bool = False
     is_misfit: bool = False
     """Whether the stored value does not fit the declaration. Then it cannot come back."""
-
-    @property
-    def why_final(self) -> str | None:
-        """Why the commit cannot be undone; None if the history has what is replaced, and the store would take it."""
-        if self.is_secret:
-            return "the history does not keep the values of secrets"
-        if self.is_misfit:
-            return "the store does not take the old value again, which does not fit the declaration"
-        return "the history does not keep so long a value" if len(self.old_text) >= 60_000 else None
 
     @property
     def is_reset(self) -> bool:
@@ -119,17 +110,12 @@ class Pending:
             if is_other or stored(settings.explain(key)) != (edit.old, edit.revision):
                 self._edits[key] = replace(edit, revision=-1)
 
-    def cover(self, settings: kept.Store) -> None:
-        """Covers the values of keys that were declared secret since they were edited."""
+    def redeclared(self, settings: kept.Store) -> None:
+        """Covers the values of keys that were declared secret since they were edited, and finds those that do not fit
+        any more."""
         for key, edit in self._edits.items():
-            if not edit.is_secret and settings.explain(key).secret:
-                self._edits[key] = replace(edit, is_secret=True)
-
-
-def finality(edits: Iterable[Edit]) -> str | None:
-    """That a commit of edits cannot be undone, and why; None if it can be."""
-    reasons = dict.fromkeys(reason for edit in edits if (reason := edit.why_final))
-    return f"It cannot be undone: {' and '.join(reasons)}." if reasons else None
+            found = settings.explain(key)
+            self._edits[key] = replace(edit, is_secret=edit.is_secret or found.secret, is_misfit=is_misfit(found))
 
 
 def is_misfit(found: kept.Explanation) -> bool:
@@ -144,6 +130,12 @@ def stored(found: kept.Explanation) -> tuple[kept.JSON, int]:
         if finding.layer is kept.Layer.USER and finding.outcome in ("wins", "hidden", "skipped", "ignored"):
             return finding.value, found.revision
     return found.value, found.revision
+
+
+def reset_of(found: kept.Explanation) -> Edit:
+    """An edit that resets a key."""
+    value, revision = stored(found)
+    return Edit(found.key, value, None, revision, found.secret, is_misfit(found))
 
 
 def commit(settings: kept.Store, edits: Sequence[Edit]) -> int | None:

@@ -15,6 +15,7 @@ from ._actions import Actions
 from ._conflict import Conflict
 from ._pending import ChangedMeanwhile, Edit
 from ._text import count_text, one_line
+from ._undoing import finality, why_final
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -23,12 +24,15 @@ if TYPE_CHECKING:
     from ._session import Session
 
 
+HINT = "They are committed together or not at all. What another program has changed since is shown to you first."
+
+
 class PendingScreen(Actions, Screen[None]):
     """What would change, a line for each key: its value now, and the new one."""
 
     CSS = """
     PendingScreen > #title { height: 1; background: $primary; color: $text; text-style: bold; padding: 0 1; }
-    PendingScreen > #hint { height: 2; color: $text-muted; padding: 0 1; }
+    PendingScreen > #hint { height: auto; max-height: 4; color: $text-muted; padding: 0 1; }
     PendingScreen > OptionList { height: 1fr; border: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -47,14 +51,12 @@ class PendingScreen(Actions, Screen[None]):
         self.session = session
         self._is_committing = False
         self._head = Static(id="title", markup=False)
+        self._hint = Static(id="hint", markup=False)
         self._options = OptionList(id="edits", markup=False)
 
     def compose(self) -> ComposeResult:
         yield self._head
-        yield Static(
-            "They are committed together or not at all. What another program has changed since is shown to you first.",
-            id="hint", markup=False,
-        )  # fmt: skip
+        yield self._hint
         yield self._options
         yield Footer()
 
@@ -83,9 +85,8 @@ class PendingScreen(Actions, Screen[None]):
         options = self._options
         place = options.highlighted or 0
         options.clear_options()
-        options.add_options(
-            [Option(f"~ {one_line(edit.key)}\n    - {edit.old_text}\n    + {edit.text}") for edit in edits]
-        )
+        options.add_options([Option(f"{_title(edit)}\n    - {edit.old_text}\n    + {edit.text}") for edit in edits])
+        self._hint.update(finality(self.session.settings, edits) or HINT)
         options.highlighted = min(place, len(edits) - 1)
         parts = [count_text(len(edits), "pending change"), self._browser.mode_text, one_line(self.session.location)]
         self._head.update("  ·  ".join(parts))
@@ -104,9 +105,12 @@ class PendingScreen(Actions, Screen[None]):
 
     def action_commit(self) -> None:
         """Commits everything."""
-        if self._browser.may_write() and not self._is_committing:
+        if self._is_committing or self.app.screen is not self:
+            return  # the key was pressed again before what the first one led to
+        if self._browser.may_write():
             self._is_committing = True
-            self.run_worker(self._commit_all())
+            # Of the browser, because the commit ends this screen, and its own workers with it.
+            self._browser.run_worker(self._commit_all())
 
     async def _commit_all(self) -> None:
         """Commits everything, or shows what other programs have changed."""
@@ -151,3 +155,7 @@ class PendingScreen(Actions, Screen[None]):
         """Discards everything."""
         self.session.pending.clear()
         self.edits_changed()
+
+
+def _title(edit: Edit) -> str:
+    return f"~ {one_line(edit.key)}{'  (cannot be undone)' if why_final(edit) else ''}"

@@ -13,6 +13,7 @@ from . import _pending
 from ._catalog import Catalog
 from ._pending import Edit, Pending
 from ._places import folder_of, is_identifier, location_of
+from ._undoing import obstacle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,10 +113,26 @@ class Session:
         self.catalog.renew(keys)
         return keys
 
-    async def keys_of(self, revision: int) -> list[str]:
-        """The keys that a commit has changed, which may be another program's. None if the history has it no more."""
-        changes = await asyncio.to_thread(lambda: self.settings.history().changes)
-        return [change.key for change in changes if change.revision == revision]
+    async def changes_of(self, revision: int) -> list[kept.PastChange]:
+        """What a commit has changed, which may be another program's. None if the history has it no more."""
+        try:
+            history = await asyncio.to_thread(self.settings.history)
+        except kept.UnsupportedError:
+            return []
+        return [change for change in history.changes if change.revision == revision]
+
+    async def obstacle(self, revision: int) -> str | None:
+        """Why a commit cannot be undone; None if it can be."""
+        return await asyncio.to_thread(obstacle, self.settings, revision)
+
+    async def undoable(self, commits: Sequence[Commit]) -> Commit | None:
+        """The first of some commits that can be undone."""
+
+        def first() -> Commit | None:
+            history = self.settings.history()
+            return next((each for each in commits if obstacle(self.settings, each.revision, history) is None), None)
+
+        return await asyncio.to_thread(first)
 
     async def salvage(self) -> str | None:
         """That the store was damaged and salvaged, as long as nobody has acknowledged that."""
