@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from browse.terminal import Terminal
 from browse.terminal import wait_for as wait_for_state
 from kept.browse._ask import AskText
 from kept.browse._terminal import KeysAndPastes
+from places import ROOT
 
 LINES = "new 1\nnew 2\nnew 3"
 
@@ -175,7 +177,39 @@ def test_where_one_line_fits_several_are_refused_with_a_reason(filled: Path, key
     assert str(stored(filled, key)).startswith("77" if key == "audio.volume" else "2027-01-02")
 
 
-@pytest.mark.parametrize("character", ["\x1b", "\x0c", "\x85", "\u2028", "\u202e", "\x00"])
+def characters_of_guide(begin: str, end: str) -> list[str]:
+    """The characters that a part of the guide names by their numbers."""
+    guide = (ROOT / "docs/guide/browse.md").read_text()
+    part = guide[guide.index(begin) :]
+    return [chr(int(number, 16)) for number in re.findall(r"U\+([0-9A-F]{4,6})", part[: part.index(end)])]
+
+
+REFUSED = characters_of_guide("Refused are", "Taken are")
+TAKEN = characters_of_guide("Taken are", "\n\n")
+
+
+def test_the_guide_names_what_a_paste_may_have() -> None:
+    assert {"\xad", "\u200b", "\u2028", "\u202e", "\ufeff"} <= set(REFUSED) and {"\t", "\xa0"} <= set(TAKEN)
+
+
+JOINED = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \U0001f469\u200d\U0001f680 \u2764\ufe0f"
+"""Persian, and emojis, with the invisible characters that belong there."""
+
+
+@pytest.mark.parametrize("text", [*(f"a{character}b" for character in TAKEN), JOINED])
+@pytest.mark.parametrize("key", ["ui.font", "net.token"])
+def test_what_can_be_seen_is_taken_as_it_is(filled: Path, key: str, text: str) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await open_editor(pilot, key)
+        await type_value(pilot, "")
+        await paste(pilot, text)
+        await committed(pilot)
+
+    browse(filled, body)
+    assert stored(filled, key) == text
+
+
+@pytest.mark.parametrize("character", sorted({"\x1b", "\x0c", "\x85", "\x00", "\u200e", *REFUSED}))
 def test_a_character_that_cannot_be_shown_is_refused_by_name(filled: Path, character: str) -> None:
     async def body(pilot: Pilot[int]) -> None:
         for key in ("ui.font", "net.token", "misc.note"):
