@@ -32,6 +32,7 @@ from kept.browse._import_screen import ImportScreen
 from kept.browse._key_page import KeyPage
 from kept.browse._pending import Edit
 from kept.browse._pending_screen import PendingScreen
+from kept.browse._session import Session
 from kept.browse._undoing import MOST, finality, obstacle, size_of
 
 FINAL = "It cannot be undone:"
@@ -244,6 +245,23 @@ def test_an_import_says_that_it_cannot_be_undone(filled: Path, tmp_path: Path, w
         await pilot.press("ctrl+s")
         await wait_for_text(pilot, "Imported as revision")
         assert FINAL in text_of(pilot, "#report") and "u on the list" not in screen_text(pilot)
+
+    browse(filled, body)
+
+
+def test_a_store_that_is_closed_after_the_commit_ends_nothing(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def obstacle_of_closed(session: Session, revision: int) -> str | None:
+        session.close()
+        return obstacle(session.settings, revision)
+
+    monkeypatch.setattr(Session, "obstacle", obstacle_of_closed)
+
+    async def body(pilot: Pilot[int]) -> None:
+        await open_editor(pilot, "audio.volume")
+        await type_value(pilot, "31")
+        await pilot.press("ctrl+s")
+        await wait_for_toast(pilot, "committed as revision")
+        assert not any("undo" in toast for toast in toasts(pilot))
 
     browse(filled, body)
 

@@ -175,10 +175,13 @@ class Actions:
             self._browser.tell("nothing had to be changed")
             return None
         sentences = [f"committed as revision {revision}{await self._prospect(revision, edits)}"]
-        for edit in edits:
-            found = self.session.settings.explain(edit.key)
-            if not edit.is_reset and found.layer is not None and found.layer is not kept.Layer.USER:
-                sentences.append(f'"{edit.key}" is stored, but hidden: {found.reason}')
+        try:
+            for edit in edits:
+                found = self.session.settings.explain(edit.key)
+                if not edit.is_reset and found.layer is not None and found.layer is not kept.Layer.USER:
+                    sentences.append(f'"{edit.key}" is stored, but hidden: {found.reason}')
+        except kept.KeptError:
+            pass  # the store was closed or cannot be reached, which is said elsewhere
         self._browser.tell("\n".join(sentences), "information" if len(sentences) == 1 else "warning")
         return None
 
