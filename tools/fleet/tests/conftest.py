@@ -330,7 +330,7 @@ class SyncMachine:
         return done.out.removesuffix("\n") if done.status == 0 else ""
 
     def values(self) -> dict[str, str]:
-        done = kept("list", str(self.store), "--json")
+        done = kept("list", str(self.store), "--json", "--reveal")
         assert done.status == 0, done.err
         return {key: json.dumps(one["value"]) for key, one in json.loads(done.out).items()}
 

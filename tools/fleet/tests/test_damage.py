@@ -81,14 +81,40 @@ def test_a_secret_whose_declaration_is_lost_stays_on_the_machine(etcd: Etcd, sta
     one.transaction({"token": '"hunter2"', "a": "1"})
     wait_for(lambda: other.get("a") == "1" and one.status()["withheld"] == 1, f"all but the secret: {one.log}")
     one.kill()
-    change(one.store, ("DELETE FROM declaration WHERE key = ?", "token"))
-    assert kept("set", str(one.store), "token", "-", "--undeclared", input='"hunter3"').status == 0
+    one.set("token", "hunter3")
+    # What a salvage leaves that could not read the declaration.
+    change(one.store, ("UPDATE declaration SET schema = '{\"lost\":true}' WHERE key = ?", "token"))
     one.set("a", "2")
     one.start()
     wait_for(lambda: other.get("a") == "2", f"it goes on: {one.log}")
     assert "hunter" not in etcd.ctl("get", "--prefix", "/").out + other.get("token")
     one.declare(declared % "")
     wait_for(lambda: other.get("token") == '"hunter3"', f"it is not a secret any more: {one.log}")
+
+
+def test_what_may_have_lost_its_declaration_is_not_sent_unless_it_was(etcd: Etcd, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    one.transaction({"a": "1", "b": "1"})
+    wait_until_same(etcd, PREFIX, one, other)
+    one.kill()
+    one.set("a", "2")
+    one.set("new", '"hunter2"')
+    other.transaction({"b": "3", "c": "3"})
+    wait_until_same(etcd, PREFIX, other)
+    # What a salvage leaves that could not read the declarations.
+    lost = "INSERT INTO declaration (key, schema, revision) VALUES (?, '{\"lost\":true}', 0)"
+    change(one.store, *[(lost, key) for key in ("a", "b", "new")])
+    one.start()
+    wait_for(lambda: other.get("a") == "2" and one.get("c") == "3", f"the others arrive: {one.log}")
+    wait_for(lambda: {refusal["key"] for refusal in one.status().get("refused", [])} == {"b", "new"}, one.log)
+    assert all("declaration" in refusal["reason"] for refusal in one.status()["refused"])
+    assert other.get("new") == "" and one.get("b") == "1"
+    # When it is known that they have none, they go on.
+    for key in ("a", "b", "new"):
+        assert kept("undeclare", str(one.store), key).status == 0
+    wait_until_same(etcd, PREFIX, one, other)
+    assert one.values() == {"a": "2", "b": "3", "c": "3", "new": '"hunter2"'}
+    wait_for(lambda: "refused" not in one.status(), "nothing is refused")
 
 
 def test_what_was_agreed_and_cannot_be_read_is_compared_anew(etcd: Etcd, start_sync: StartSync) -> None:

@@ -25,7 +25,7 @@ struct OpenStore: Sendable {
     let found: Verification
     do throws(StoreError) { found = try store.verify() } catch {
       guard error.code == .unavailable else { return }
-      throw replaced
+      throw StoreError(.unavailable, "the store \(folder) cannot be read: \(error.message); restart kept-fleet")
     }
     // A value that is damaged alone is refused alone.
     guard found.damage.contains(where: { $0.key == nil }) else { return }

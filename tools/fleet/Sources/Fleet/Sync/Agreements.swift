@@ -63,23 +63,18 @@ struct Agreements: ~Copyable {
   private var sides: Value?
   /// The last salvage of the store that was seen.
   private(set) var salvage: Revision?
-  /// The keys that were declared secret when they were last compared: a salvage may lose declarations.
-  private(set) var secrets: Set<ExactString>
   private var files: OpenStore?
   private(set) var table: [ExactString: Agreement] = [:]
 
   private var sidesPath: String { "\(folder)/place.json" }
   private var storePath: String { "\(folder)/agreed.kept" }
   private var takingPath: String { "\(folder)/taking.json" }
-  private var secretsPath: String { "\(folder)/secrets.json" }
 
   /// Throws `unavailable` if another process uses the folder.
   init(_ folder: String) throws(StoreError) {
     self.folder = folder
     lock = try FolderLock(folder, mode: 0o700)
     let place = Self.value(at: "\(folder)/place.json")
-    let secrets = Self.value(at: "\(folder)/secrets.json")?.asArray ?? []
-    self.secrets = Set(secrets.compactMap { $0.asString.map { ExactString($0) } })
     (sides, salvage) = (place?["sides"], place?["salvage"]?.asInt64.map { Revision(clamping: $0) })
   }
 
@@ -163,14 +158,6 @@ struct Agreements: ~Copyable {
     let keys = ValueDictionary(taking.keys.map { ($0.key, .number($0.value)) })
     let value = Value.object(["after": .number(taking.after), "keys": .dictionary(keys)])
     try AtomicFile.write(Data(value.json.utf8), to: takingPath)
-  }
-
-  /// Writes down which keys are secrets.
-  mutating func note(secrets: Set<ExactString>) throws(StoreError) {
-    guard secrets != self.secrets else { return }
-    let names = Value.array(secrets.sorted().map { .string($0.text) })
-    try AtomicFile.write(Data((names.json + "\n").utf8), to: secretsPath, durable: true)
-    self.secrets = secrets
   }
 
   private static func value(at path: String) -> Value? {

@@ -15,7 +15,7 @@ extension Syncer {
     for key in keys ?? Set(reading.values.keys).union(mirror.items.keys).union(agreements.table.keys) {
       situations[key] = Situation(
         local: reading.values[key] ?? .absent, remote: RemoteValue(mirror, key), agreed: agreements.table[key],
-        wasSecret: agreements.secrets.contains(key), localRevision: reading.storeRevision,
+        localRevision: reading.storeRevision,
         remoteRevision: mirror.revision)
     }
     // What a new machine has was not changed against anything in etcd: one conflict shall not cost it everything.
@@ -112,16 +112,19 @@ extension Syncer {
       switch step {
       case .agree: agreed.updateValue(situations[key]?.agreement, forKey: key)
       case .refuse(let reason): refusal = reason
-      case .withhold where situations[key]?.remote.value != nil:
-        refusal = "it is declared secret, and etcd has a value of it; delete that, or give --secrets on all machines"
-      // What is deleted in etcd now is not removed here when the key is not secret any more.
-      case .withhold where situations[key]?.agreed != nil: agreed.updateValue(nil, forKey: key)
+      case .withhold:
+        // What is deleted in etcd now is not removed here when the key is not secret any more.
+        if situations[key]?.agreed != nil { agreed.updateValue(nil, forKey: key) }
+        if situations[key]?.local.isDeclarationLost == true {
+          refusal = LocalValue.lostDeclaration
+        } else if situations[key]?.remote.value != nil {
+          refusal = "it is declared secret, and etcd has a value of it; delete that, or give --secrets on all machines"
+        }
       default: break
       }
       note(refusal, for: key)
       if step == .withhold { state.withheld.insert(key) } else { state.withheld.remove(key) }
     }
-    try agreements.note(secrets: state.withheld)
     try agreements.update(agreed)
     groups.remove(plan.keys { $0 == .agree || $0 == .nothing })
   }

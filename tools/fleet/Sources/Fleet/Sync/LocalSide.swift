@@ -13,6 +13,13 @@ struct LocalValue: Sendable, Hashable {
   /// Why the value cannot be read, if it cannot.
   var damage: String?
 
+  /// Whether a salvage may have lost the declaration of the key.
+  var isDeclarationLost: Bool { declaration?.json == Declaration.lost.json }
+
+  static let lostDeclaration =
+    "the declaration of the key may have been lost when the store was salvaged; start the program that declares it, or "
+    + "use kept undeclare"
+
   static let absent = LocalValue(value: nil, revision: nil, declaration: nil)
 
   init(value: Value?, revision: Revision?, declaration: Declaration?) {

@@ -64,8 +64,6 @@ struct Situation: Sendable {
   var local: LocalValue
   var remote: RemoteValue
   var agreed: Agreement?
-  /// Whether the key was declared secret when it was last compared.
-  var wasSecret: Bool
   /// The revisions of the store and of etcd at the time of the readings: one that is before the agreement is that of a
   /// store or of an etcd that was restored.
   var localRevision: Revision
@@ -74,13 +72,14 @@ struct Situation: Sendable {
   func step(_ key: ExactString, _ options: SyncOptions) -> Step {
     // Neither side may have the other's: what the damage has left is for the user to judge.
     if let damage = local.damage { return .refuse("the store cannot read it: \(damage)") }
-    // A declaration that is gone may have been lost in a salvage.
-    if local.declaration.map(\.isSecret) ?? wasSecret, !options.sendsSecrets { return .withhold }
+    if isSecret, !options.sendsSecrets { return .withhold }
     let isReadable = if case .failure = remote.value { false } else { true }
     let present = remote.present(local.declaration)
     if isReadable, local.value == present {
       return agreed == agreement ? .nothing : .agree
     }
+    // The store does not take another value for it.
+    if local.isDeclarationLost, hasRemoteChange { return .refuse(LocalValue.lostDeclaration) }
     let rule = options.rules.rule(for: key)
     let refusal = hasRemoteChange ? remote.refusal(by: local.declaration) : nil
     switch (hasLocalChange, hasRemoteChange) {
@@ -95,6 +94,11 @@ struct Situation: Sendable {
       return rule == .local ? .upload(isConflict: true) : .download(isConflict: true)
     }
   }
+
+  /// Whether the value has to stay on its side.
+  ///
+  /// Where a salvage may have lost the declaration: nothing is agreed of secrets.
+  private var isSecret: Bool { local.isDeclarationLost ? agreed == nil : local.declaration?.isSecret == true }
 
   /// The agreement that both sides have the same now.
   var agreement: Agreement? {
@@ -130,7 +134,9 @@ struct SyncPlan: Sendable {
     let losers = steps.filter { $0.value == .download(isConflict: true) }.flatMap { groups.group(of: $0.key) }
     for key in losers where steps[key] == .upload(isConflict: false) {
       // What etcd has for it is what it had before.
-      if let situation = situations[key], situation.remote.refusal(by: situation.local.declaration) == nil {
+      if let situation = situations[key], !situation.local.isDeclarationLost,
+        situation.remote.refusal(by: situation.local.declaration) == nil
+      {
         steps[key] = .download(isConflict: true)
       }
     }
