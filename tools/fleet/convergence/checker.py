@@ -56,12 +56,15 @@ def lost(round: Round, log: EtcdLog) -> Iterator[str]:
 
 
 def not_in_history(machine: Machine) -> Iterator[str]:
-    """Every acknowledged write is in the history, or a later one of the same program is."""
-    for write in machine.writes:
-        for key, value in write.changes.items() if write.acknowledged else ():
-            if value is None:
-                continue  # of an absent key, which changes nothing
-            rows = [row for row in machine.rows if row.key == key and not row.is_from_fleet]
+    """Every acknowledged write is in the history, or a later one of the program is, or they are folded to nothing."""
+    for key in sorted({key for write in machine.writes for key in write.changes}):
+        rows = [row for row in machine.rows if row.key == key and not row.is_from_fleet]
+        folded = set(are_folded_to_nothing(key, machine))
+        for write in machine.writes:
+            value = write.changes.get(key)
+            # A removal may be of an absent key, and change nothing.
+            if not write.acknowledged or value is None or write.number in folded:
+                continue
             if not any(is_at_least(row, write) for row in rows):
                 yield f"{machine.host} has acknowledged {value} for {key}, and its history has no trace of it"
 
@@ -70,6 +73,27 @@ def is_at_least(row: Row, write: Write) -> bool:
     if write.revision is not None and row.revision < write.revision:
         return False
     return row.new is None or number_of(row.new) >= write.number
+
+
+def are_folded_to_nothing(key: str, machine: Machine) -> Iterator[int]:
+    """The numbers of writes to a key that was absent, and was removed again before the history was written.
+
+    The history has no change for them, and names their revisions as missing.
+    """
+    rows = [row for row in machine.rows if row.key == key]
+    writes = [one for one in machine.revisions() if key in one[0].changes]
+    for write, first, last in writes:
+        for missing in machine.missing:
+            if missing < first or last is not None and missing > last:
+                continue
+            before = [machine.before.get(key), *(row.new for row in rows if row.revision < missing)][-1]
+            end = min((row.revision for row in rows if row.revision >= missing), default=None)
+            if before is None and any(
+                later.number > write.number and later.changes[key] is None and (end is None or earliest < end)
+                for later, earliest, _ in writes
+            ):
+                yield write.number
+                break
 
 
 def paths(round: Round, log: EtcdLog) -> Iterator[str]:

@@ -242,8 +242,10 @@ class LiveMachine:
             for row in reversed(history.changes)
             if row.revision > self._before_revision
         ]
+        missing = [revision for one in history.missing for revision in one if revision > self._before_revision]
         snapshots = self._snapshots + self._reads
-        machine = Machine(self.host, self.before, after, list(self._writes.values()), rows, self._notices, snapshots)
+        writes = list(self._writes.values())
+        machine = Machine(self.host, self.before, after, writes, rows, self._notices, snapshots, missing)
         self.before, self._before_revision = after, self.store.revision()
         self._writes, self._reads, self._notices, self._snapshots = {}, [], [], []
         return machine

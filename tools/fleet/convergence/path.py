@@ -28,6 +28,10 @@ def walk(machine: Machine, key: str, rows: list[Row], log: EtcdLog, local_wins: 
     for index, row in enumerate(rows):
         if row.old != value:
             return f"{value} became {row.old} without a trace in the history, before revision {row.revision}"
+        # The history does not list changes after which the key is absent again.
+        highest = written(machine, key, rows, index)
+        before = highest if row.is_from_fleet or row.new is None else min(highest, number_of(row.new) - 1)
+        places = same(events, places, value) - too_late(events, machine.host, before)
         if row.is_from_fleet:
             after, fault = from_fleet(row, events, places, is_pending, machine.host)
             # What comes back because a change beside it was lost is not what has won.
@@ -42,12 +46,12 @@ def walk(machine: Machine, key: str, rows: list[Row], log: EtcdLog, local_wins: 
             run = Run(machine, key, oldest(rows, index), newest(rows, index))
             places = sent(events, places, run, local_wins)
         value, is_pending = row.new, not row.is_from_fleet
-        places = same(events, places, value) - too_late(events, machine.host, written(rows, index))
+        places = same(events, places, value) - too_late(events, machine.host, highest)
         if not places:
             return f"{row.new} came at revision {row.revision} before this machine had written what it replaced"
     if value != machine.after.get(key):
         return f"{value} became {machine.after.get(key)} without a trace in the history, at the end"
-    if len(events) - 1 not in places:
+    if len(events) - 1 not in same(events, places, value):
         return f"etcd ended with {events[-1].value}, to which there is no way: a change was written over unseen"
     return None
 
@@ -124,18 +128,16 @@ def oldest(rows: list[Row], index: int) -> int:
     return max(numbers, default=-1)
 
 
-def written(rows: list[Row], index: int) -> int | None:
-    """The highest number that had been written when a row was made; None if that is not known."""
-    for earlier in range(index, -1, -1):
-        if not rows[earlier].is_from_fleet:
-            return newest(rows, earlier)
-    return -1
+def written(machine: Machine, key: str, rows: list[Row], index: int) -> int:
+    """The highest number that can have been written when a row was made, also of what the history does not list."""
+    highest, later = machine.written(key, rows[index].revision), newest(rows, index)
+    return highest if later is None else min(highest, later)
 
 
-def too_late(events: list[Event], host: str, number: int | None) -> Places:
+def too_late(events: list[Event], host: str, number: int) -> Places:
     """The places that come after a change of a machine that it has not made yet."""
     for place, event in enumerate(events):
-        if number is not None and event.host == host and event.value is not None and number_of(event.value) > number:
+        if event.host == host and event.value is not None and number_of(event.value) > number:
             return set(range(place, len(events)))
     return set()
 

@@ -7,7 +7,7 @@ written twice, and says which write a value comes from. Here a value is its stam
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -54,7 +54,10 @@ class Write:
 
 @dataclass(frozen=True)
 class Row:
-    """A change in the history of a store. What one program does within a moment may be one row."""
+    """A change in the history of a store.
+
+    What one program does within a second may be one row, and none if it ends where it began.
+    """
 
     revision: int
     key: str
@@ -104,6 +107,23 @@ class Machine:
     """The oldest first."""
     notices: Sequence[Notice] = ()
     snapshots: Sequence[Snapshot] = ()
+    missing: Sequence[int] = ()
+    """The revisions that the history has as parts of later changes, or not at all."""
+
+    def written(self, key: str, revision: int) -> int:
+        """The highest number that its program can have written to a key up to a revision; -1 if it has not."""
+        numbers = (write.number for write, first, _ in self.revisions() if key in write.changes and first <= revision)
+        return max(numbers, default=-1)
+
+    def revisions(self) -> Iterator[tuple[Write, int, int | None]]:
+        """The writes with the first and the last revision that each may have; None for a last one that is not known."""
+        last: list[int | None] = [None]
+        for write in reversed(self.writes):
+            last.append(last[-1] if write.revision is None else write.revision)
+        known = 0
+        for write, most in zip(self.writes, reversed(last[1:]), strict=True):
+            known = known if write.revision is None else write.revision
+            yield write, known + 1 if write.revision is None else known, most
 
 
 @dataclass(frozen=True)

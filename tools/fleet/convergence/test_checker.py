@@ -67,6 +67,39 @@ def test_an_acknowledged_write_without_a_trace_is_found() -> None:
     assert faults([], unacknowledged) == ""
 
 
+def test_writes_that_the_history_folds_to_nothing_are_not_lost() -> None:
+    """The key was absent, and is removed again before the history is written."""
+
+    def folded(missing: list[int], *last: Write) -> str:
+        writes = [Write(1, {K: "a:1"}, True, 1), Write(2, {K: "a:2"}, True), *last]
+        return faults([], Machine("a", {}, {}, writes, missing=missing))
+
+    assert folded([1, 2], Write(3, {K: None}, True, 3)) == ""
+    assert "a:1 for s.0, and its history has no trace" in folded([], Write(3, {K: None}, True, 3))
+    assert "a:2 for s.0, and its history has no trace" in folded([1], Write(3, {K: None}, True, 3))
+    assert "a:2 for s.0, and its history has no trace" in folded([1, 2])
+    # A change of the key in between ends the fold.
+    rows = [Row(2, K, None, "b:1", "fleet:b")]
+    writes = [Write(1, {K: "a:1"}, True, 1), Write(2, {K: None}, True, 3)]
+    assert "its history has no trace" in faults([], Machine("a", {}, {}, writes, rows, missing=[1]))
+
+
+def test_what_etcd_has_of_writes_that_are_folded_to_nothing_is_not_too_early() -> None:
+    events = [EVENT, Event(2, K, None, "a"), Event(3, K, "b:1", "b")]
+    other = machine("b", "b:1", ("a:1", "fleet:a"), (None, "fleet:a"), ("b:1", None))
+    rows = [Row(3, K, None, "b:1", "fleet:b")]
+
+    def wrote(revision: int) -> str:
+        writes = [Write(1, {K: "a:1"}, True, revision), Write(2, {K: None}, True, revision + 1)]
+        return faults(events, other, Machine("a", {}, {K: "b:1"}, writes, rows, missing=[revision]))
+
+    assert wrote(1) == ""
+    writes = [Write(1, {K: "a:1"}, True, 5), Write(2, {K: None}, True, 6)]
+    at_the_end = Machine("a", {}, {}, writes, missing=[5])
+    assert faults(events[:2], at_the_end, machine("b", None, ("a:1", "fleet:a"), (None, "fleet:a"))) == ""
+    assert "came at revision 3 before this machine had written what it replaced" in wrote(4)
+
+
 CONFLICT = [Event(1, K, "b:1", "b")]
 WINNER = machine("b", "b:1", ("b:1", None))
 
