@@ -7,7 +7,11 @@ import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -225,6 +229,76 @@ def test_a_key_that_was_changed_right_after_another_does_not_lose_with_it(etcd: 
     wait_until_same(etcd, PREFIX, one, other)
     assert one.values() == {"a": "2", "b": "1", "before": "3", "after": "3"}
     assert other.status()["conflicts"] == 3
+
+
+# Commits one line of standard input after the other, in which null removes a key.
+WRITER = """
+import json, sys, kept
+with kept.open(sys.argv[1]) as store:
+    for line in sys.stdin:
+        with store.transaction() as transaction:
+            for key, value in json.loads(line).items():
+                if value is None:
+                    transaction.reset(key)
+                else:
+                    transaction[key] = value
+        print("committed", flush=True)
+"""
+
+
+@contextmanager
+def one_program(machine: SyncMachine) -> Iterator[Callable[[dict[str, int | None]], None]]:
+    """Commits from one program, which the history may fold."""
+    root = Path(__file__).parents[3]
+    paths = {"PYTHONPATH": f"{root}/bindings/python/src", "KEPT_LIBRARY": f"{root}/build/lib/libkept.so.0"}
+    command = [sys.executable, "-c", WRITER, str(machine.store)]
+    with subprocess.Popen(
+        command, env=os.environ | paths, text=True, bufsize=1, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None and process.stdout is not None
+        written, answers = process.stdin, process.stdout
+
+        def commit(changes: dict[str, int | None]) -> None:
+            written.write(json.dumps(changes) + "\n")
+            assert answers.readline() == "committed\n"
+
+        yield commit
+
+
+def test_a_key_that_is_folded_to_nothing_wins_or_loses_with_the_others(etcd: Etcd, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    one.transaction({"a": "1", "b": "1", "c": "1"})
+    wait_until_same(etcd, PREFIX, one, other)
+    other.kill()
+    one.set("b", "5")
+    wait_until_same(etcd, PREFIX, one)
+    with one_program(other) as commit:
+        commit({"a": 2, "b": 2})
+        commit({"a": 3, "b": 1})
+    other.set("c", "3")
+    other.start()
+    wait_until_same(etcd, PREFIX, one, other)
+    # The history has one change of a, and none of b, which became what it was.
+    assert one.values() == {"a": "1", "b": "5", "c": "3"}, other.history()
+
+
+def test_a_removal_that_is_folded_to_nothing_wins_or_loses_with_the_others(etcd: Etcd, start_sync: StartSync) -> None:
+    one, other = start_sync(etcd, host="one"), start_sync(etcd, host="other")
+    one.transaction({"a": "1", "c": "1"})
+    wait_until_same(etcd, PREFIX, one, other)
+    with one_program(other) as commit:
+        commit({"a": 2, "b": 2})
+        wait_for(lambda: etcd.get(name("b")) == "2", "it is in etcd")
+        other.kill()
+        # If this comes within a second, the history has no change of b.
+        commit({"a": 3, "b": None})
+    wait_until_same(etcd, PREFIX, one)
+    one.set("a", "5")
+    wait_until_same(etcd, PREFIX, one)
+    other.set("c", "3")
+    other.start()
+    wait_until_same(etcd, PREFIX, one, other)
+    assert one.values() == {"a": "5", "b": "2", "c": "3"}, other.history()
 
 
 def test_a_new_key_that_loses_with_another_names_the_machine_that_won(

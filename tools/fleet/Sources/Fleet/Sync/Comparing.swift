@@ -77,7 +77,8 @@ extension Syncer {
   /// Finds out which changes were made together where no notice has told: this program did not run, or was slow.
   ///
   /// Only what has changed since both sides were the same counts. The history has each commit whole. Where it has
-  /// folded commits of one program to the same keys, it has their revisions, and they count as one.
+  /// folded commits of one program to the same keys, it has their revisions, and they count as one, also for keys that
+  /// have become what they were.
   private func joinByHistory(_ keys: Set<ExactString>, _ situations: [ExactString: Situation]) {
     areGroupsKnown = true
     // Of keys that the history lacks, all may have been changed together. Of those that were changed before a salvage,
@@ -100,6 +101,15 @@ extension Syncer {
       // The last of the commits that were folded comes right behind them.
       let isFolded = folded.last.map { change.revision - 1 <= $0.upperBound } ?? false
       together[isFolded ? folded.last?.lowerBound ?? 0 : change.revision, default: []].insert(key)
+    }
+    for key in unknown {
+      // A change that was folded to nothing is not listed, but what it was made together with may be. A removal has no
+      // revision; one that is not listed was folded with what was agreed.
+      guard let revision = situations[key]?.local.revision ?? agreements.table[key]?.local,
+        let range = history?.missing.first(where: { $0.lowerBound <= revision && revision - 1 <= $0.upperBound })
+      else { continue }
+      together[range.lowerBound, default: []].insert(key)
+      unknown.remove(key)
     }
     for keys in together.values { groups.join(keys) }
     groups.join(unknown)
