@@ -183,6 +183,21 @@ import Testing
     #expect(try LocalStorage(path: path).salvaged() != nil)
   }
 
+  @Test func `is salvaged where the last process closes it meanwhile`() async throws {
+    try fill(3)
+    let path = path
+    for _ in 0..<10 {
+      let open = try LocalStorage(path: path)
+      try damage { bytes in bytes[0] = 0 }
+      async let opened = LocalStorage(path: path, busyTimeoutMilliseconds: 60_000)
+      await Task.yield()
+      open.close()
+      let salvaged = try await opened
+      #expect(try salvaged.salvaged() != nil)
+      salvaged.close()
+    }
+  }
+
   @Test(arguments: [0, 1, 100, 4095, 4096, 5000]) func `is one that was cut off`(length: Int) throws {
     try fill(300)
     try damage { bytes in bytes = bytes.prefix(length) }

@@ -7,23 +7,28 @@ extension LocalDatabase {
   /// Opens the database and its journal.
   ///
   /// Throws `corrupt` if the database is damaged and other processes have it open, and `busy` if another process
-  /// recovers it for longer than the time-out.
+  /// recovers it, for longer than the time-out.
   func open() throws(StoreError) -> sending (LocalReader, Journal) {
     try prepare()
     let end = MonotonicTime.milliseconds + Int64(busyTimeoutMilliseconds)
-    var attempt = 0
+    var (attempt, wasAlone) = (0, false)
     while true {
       let lock = try JournalLock.open(in: folder)
       do throws(StoreError) {
         // A journal that was replaced meanwhile guards nothing.
-        if lock.takeAlone() {
+        wasAlone = lock.takeAlone()
+        if wasAlone {
           if lock.isInPlace { return try recover(lock) }
         } else if lock.join(), lock.isInPlace, let joined = try join(lock) {
           return joined
         }
       } catch {
         lock.close()
-        throw error
+        // A process that was forked shares the lock until it executes its program: then this one may be alone soon.
+        guard error.code == .corrupt, !wasAlone, MonotonicTime.milliseconds < end else { throw error }
+        MonotonicTime.backOff(attempt: attempt)
+        attempt += 1
+        continue
       }
       lock.close()
       // The process that refused this one may have closed the store since: a second attempt needs no time left.
