@@ -32,6 +32,8 @@ final class ChangeFeed: CommitObserver {
   private let state = Monitor(State())
   // Whether there are groups. Without groups there is no mail.
   private let hasObservers = Atomic<Bool>(false)
+  /// Whether any handle observes the store, as far as a look without the lock can tell.
+  var isObserved: Bool { hasObservers.load(ordering: .acquiring) }
   private let storage: any Storage
 
   init(_ storage: any Storage) {
@@ -126,7 +128,7 @@ final class ChangeFeed: CommitObserver {
   }
 
   package func whileSilent(_ makeVisible: () -> Void) {
-    guard !hasObservers.load(ordering: .acquiring) else { return }
+    guard !isObserved else { return }
     state.updateQuietly { state in if state.groups.isEmpty { makeVisible() } }
   }
 
@@ -150,7 +152,7 @@ final class ChangeFeed: CommitObserver {
   ///
   /// Call it after a commit, with no lock held.
   func notifyDeliveries() {
-    guard hasObservers.load(ordering: .acquiring) else { return }
+    guard isObserved else { return }
     let observers = state.updateQuietly { state in
       defer { state.hasMailOfCommits = [] }
       return state.hasMailOfCommits

@@ -30,7 +30,9 @@ final class SharedStore: Sendable {
 
   /// Commits what need not be durable and no handle observes; nil, with nothing done, if that needs a group.
   func quietly(_ body: (JournalWriter) -> Revision?) -> Revision? {
-    local?._withUnsafeGuaranteedRef { $0.quietly(body) }
+    // Asked again with the write lock held, which would be taken in vain.
+    guard !feed.isObserved else { return nil }
+    return local?._withUnsafeGuaranteedRef { $0.quietly(body) }
   }
 
   /// Commits a batch, and delivers it to the observers of every handle.
