@@ -18,8 +18,11 @@ static inline int kept_index_block(sqlite3_file *database, uint32_t block, const
   return (status & 0xFF) == SQLITE_READONLY ? SQLITE_OK : status;
 }
 
-static inline int kept_sqlite_uses_log(sqlite3 *connection) {
-  return kept_sqlite_file(connection, SQLITE_FCNTL_JOURNAL_POINTER) != 0;
+/// The log; NULL if there is none. A rollback journal, which SQLite opens for a database that is empty, is not wrapped.
+static inline sqlite3_file *kept_sqlite_log(sqlite3 *connection) {
+  sqlite3_file *file = kept_sqlite_file(connection, SQLITE_FCNTL_JOURNAL_POINTER);
+  int has_checksums;
+  return file && file->pMethods->xFileControl(file, KEPT_HAS_CHECKSUMS, &has_checksums) == SQLITE_OK ? file : 0;
 }
 
 /// Whether the log has all pages from `first` to `last`. It reads only 4 bytes for each frame.
@@ -62,7 +65,7 @@ static inline struct kept_log_end kept_sqlite_log_end(sqlite3 *connection) {
   sqlite3_file *database = kept_sqlite_database_file(connection);
   const volatile uint32_t *header = 0;
   struct kept_log_end end = { { 0 }, 0 };
-  if (!database || !kept_sqlite_uses_log(connection)) return end;
+  if (!database || !kept_sqlite_log(connection)) return end;
   if (kept_index_block(database, 0, &header) != SQLITE_OK || !header) return end;
   // It is there twice; while they differ, another process is writing it.
   uint32_t words[24];
@@ -75,7 +78,7 @@ static inline struct kept_log_end kept_sqlite_log_end(sqlite3 *connection) {
 
 /// Whether the header of the log is damaged, so that SQLite takes the log for empty.
 static inline int kept_sqlite_log_is_damaged(sqlite3 *connection) {
-  sqlite3_file *log = kept_sqlite_file(connection, SQLITE_FCNTL_JOURNAL_POINTER);
+  sqlite3_file *log = kept_sqlite_log(connection);
   unsigned char header[KEPT_LOG_HEADER_BYTES], zeros[KEPT_LOG_HEADER_BYTES] = { 0 };
   if (!log || log->pMethods->xRead(log, header, sizeof header, 0) != SQLITE_OK) return 0;
   return memcmp(header, zeros, sizeof header) != 0 && !kept_log_header_verifies(header);
@@ -85,7 +88,7 @@ static inline int kept_sqlite_log_is_damaged(sqlite3 *connection) {
 /// looked at, because no database continues a log that another one has begun.
 static inline int kept_sqlite_log_is_foreign(sqlite3 *connection, int *is_foreign) {
   sqlite3_file *database = kept_sqlite_database_file(connection);
-  sqlite3_file *log = kept_sqlite_file(connection, SQLITE_FCNTL_JOURNAL_POINTER);
+  sqlite3_file *log = kept_sqlite_log(connection);
   *is_foreign = 0;
   if (!database || !log || kept_sqlite_log_end(connection).frames == 0) return SQLITE_OK;
   uint32_t page_size = kept_strict(database)->page_size;
@@ -131,7 +134,7 @@ static inline int kept_sqlite_has_pages(sqlite3 *connection, sqlite3_int64 pages
   if (!database) return SQLITE_CANTOPEN;
   int status = database->pMethods->xFileSize(database, &size);
   if (status != SQLITE_OK) return status;
-  if (!kept_sqlite_uses_log(connection)) return kept_file_has_pages(database, size, answer);
+  if (!kept_sqlite_log(connection)) return kept_file_has_pages(database, size, answer);
   const volatile uint32_t *header = 0;
   status = kept_index_block(database, 0, &header);
   if (status != SQLITE_OK) return status;
