@@ -259,8 +259,8 @@ KEPT_API kept_status kept_flush(kept_store *store, kept_error *error);
 
 /** Tells whether the store was salvaged and the loss has not been acknowledged yet. Values may then be missing. If the
  *  schema version was unreadable too, it is 0 again, and kept_migrate() would run all steps: compare with a backup
- *  before you migrate. A value that may have lost its declaration counts as a secret, and setting it returns
- *  KEPT_CORRUPT until its key is declared again or undeclared.
+ *  before you migrate. A value that may have lost its declaration counts as a secret until its key is declared again
+ *  or undeclared.
  *  @param[out] quarantine  receives the path of the folder with the damaged files; free it with kept_free()
  *  @return KEPT_OK, or KEPT_ABSENT if nothing was salvaged or the salvage was acknowledged.
  *  In Swift: `Store.salvaged()`; in Python: `settings.salvaged`. */

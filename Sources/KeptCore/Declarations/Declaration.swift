@@ -50,7 +50,7 @@ public final class Declaration: @unchecked Sendable {
 
   /// The stored declaration of a key whose own may have been lost with damage.
   ///
-  /// The key may have been secret, so its value is not shown. It is `corrupt` until the key is declared again or
+  /// The key may have been secret, so its values, which may be any, are not shown until it is declared again or
   /// undeclared.
   public static let lost = Declaration(stored: "{\"lost\":true}")
 
@@ -132,7 +132,11 @@ public final class Declaration: @unchecked Sendable {
   /// Admits one of many values, which together may not take longer than a few searches that are stopped.
   func admitted(_ value: Value, from pool: Pattern.Pool?, hidden: Bool = false) throws(StoreError) -> Value {
     let contents = contents
-    if let unreadable = contents.unreadable { throw unreadable }
+    if let unreadable = contents.unreadable {
+      // Nothing says that the key was declared at all.
+      if self == .lost { return value }
+      throw unreadable
+    }
     var admission = Admission(isSecret: hidden || contents.isSecret, effort: Pattern.Effort(of: pool))
     defer { pool?.spend(admission.effort) }
     return try admission.admit(value, to: contents.schema)

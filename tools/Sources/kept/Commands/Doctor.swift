@@ -150,7 +150,7 @@ struct Finding {
       findings.append(
         Finding(
           .attention,
-          "\"\(key)\" may have lost its declaration with the damage: its value counts as a secret, and cannot be set",
+          "\"\(key)\" may have lost its declaration with the damage: its value counts as a secret",
           "start the program that declares it, or kept undeclare \(words([location, key.text]))"))
     }
     return try findings + ignored(settings, location) + layers(settings)
