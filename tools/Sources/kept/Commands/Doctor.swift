@@ -151,7 +151,7 @@ struct Finding {
         Finding(
           .attention,
           "\"\(key)\" may have lost its declaration with the damage: its value counts as a secret",
-          "start the program that declares it, or kept undeclare \(words([location, key.text]))"))
+          "start the program that declares it, or, to have it shown, kept undeclare \(words([location, key.text]))"))
     }
     return try findings + ignored(settings, location) + layers(settings)
       + Surroundings(settings, location).findings
