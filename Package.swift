@@ -31,33 +31,89 @@ let package = Package(
     .target(
       name: "Kept",
       dependencies: [
-        "KeptCore",
+        "KeptValues", "KeptSystem", "KeptSchema", "KeptCore",
         .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
         .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
         .product(name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Configuration"])),
       ]),
 
-    .target(name: "KeptStorage", dependencies: ["Kept", "KeptCore"]),
+    .target(name: "KeptStorage", dependencies: ["Kept", "KeptValues", "KeptSystem", "KeptSchema", "KeptCore"]),
 
-    .target(name: "KeptUserDefaults", dependencies: ["Kept", "KeptCore"]),
+    .target(name: "KeptUserDefaults", dependencies: ["Kept", "KeptValues", "KeptSystem", "KeptSchema", "KeptCore"]),
 
     // Implements include/kept.h.
-    .target(name: "KeptC", dependencies: ["KeptCore", "CKept", "CPlatform"]),
+    .target(
+      name: "KeptC",
+      dependencies: ["KeptValues", "KeptSystem", "KeptSchema", "KeptCore", "CKept", "CPlatform", "CRuntime"]),
     .systemLibrary(name: "CKept", path: "include"),
+    // What libkept.so has instead of parts of Swift's runtime.
+    .target(name: "CRuntime", publicHeadersPath: "."),
 
-    // The untyped store.
-    .target(name: "KeptCore", dependencies: ["CPlatform", "CSQLite", "CPCRE2"]),
+    // The untyped store: storage, layers, observation, transfer.
+    .target(name: "KeptCore", dependencies: ["KeptValues", "KeptSystem", "KeptSchema", "CPlatform", "CSQLite"]),
+
+    // Declarations: what a key may hold.
+    .target(name: "KeptSchema", dependencies: ["KeptValues", "KeptSystem", "CPCRE2"]),
+
+    // What a store keeps on the disk: a checkpoint, and the journals of the commits since.
+    .target(name: "KeptEngine", dependencies: ["KeptValues", "KeptSystem", "CPlatform"]),
+
+    // The storage on KeptEngine, which is to replace the one on SQLite. Until then it is tested like a part of
+    // KeptCore, so nothing that is shipped may depend on it.
+    .target(
+      name: "KeptEngineStorage",
+      dependencies: ["KeptValues", "KeptSystem", "KeptSchema", "KeptEngine", "KeptCore", "CPlatform"]),
+
+    // Files, threads and locks.
+    .target(name: "KeptSystem", dependencies: ["KeptValues", "CPlatform"]),
+
+    // Values, keys, JSON and errors.
+    .target(name: "KeptValues", dependencies: ["CPlatform"]),
 
     // What C gives us: the operating system in one header, and module maps onto the system's libraries.
     .systemLibrary(name: "CPlatform"),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
+    // Only headers (libpcre2-dev): pkg-config would link the library, which is loaded when a pattern is first used.
+    .systemLibrary(name: "CPCRE2"),
 
-    .testTarget(name: "KeptCoreTests", dependencies: ["KeptCore", "kept-test-child"]),
+    // A program that decides what the system calls of the engine do: for that, it is compiled with KEPT_SIMULATION.
+    .target(name: "CSimulation", path: "Tests/simulation/recorder"),
+    .executableTarget(
+      name: "power-loss", dependencies: ["CSimulation", "KeptEngine", "KeptValues", "KeptSystem"],
+      path: "Tests/simulation/power-loss"),
+    // Damages every byte of a store.
+    .target(
+      name: "EngineDamage", dependencies: ["KeptEngine", "KeptValues", "KeptSystem", "CPlatform"],
+      path: "Tests/simulation/damage"),
+    .executableTarget(name: "every-byte", dependencies: ["EngineDamage"], path: "Tests/simulation/every-byte"),
+    // Compares the storages: see benchmarks/engine/main.swift.
+    .executableTarget(
+      name: "engine-benchmark",
+      dependencies: ["KeptEngineStorage", "KeptEngine", "KeptCore", "KeptValues", "KeptSystem", "CPlatform"],
+      path: "benchmarks/engine"),
+    // The other processes of the engine's tests.
+    .executableTarget(
+      name: "kept-engine-child",
+      dependencies: ["KeptEngine", "KeptEngineStorage", "KeptCore", "KeptValues", "KeptSystem", "CPlatform"],
+      path: "Tests/unit/EngineChild"),
+    .testTarget(
+      name: "KeptEngineTests",
+      dependencies: ["EngineDamage", "KeptEngine", "KeptValues", "KeptSystem", "CPlatform", "kept-engine-child"]),
+    .testTarget(
+      name: "KeptCoreTests",
+      dependencies: [
+        "KeptValues", "KeptSystem", "KeptSchema", "KeptEngine", "KeptCore", "KeptEngineStorage", "CPlatform",
+        "kept-test-child",
+      ]),
     // The other process of tests that need two.
-    .executableTarget(name: "kept-test-child", dependencies: ["Kept", "KeptCore"], path: "Tests/unit/Child"),
-    .testTarget(name: "KeptCTests", dependencies: ["KeptC", "CKept", "KeptCore"]),
-    .testTarget(name: "KeptUserDefaultsTests", dependencies: ["KeptUserDefaults", "Kept", "KeptCore"]),
+    .executableTarget(
+      name: "kept-test-child", dependencies: ["Kept", "KeptValues", "KeptSystem", "KeptSchema", "KeptCore"],
+      path: "Tests/unit/Child"),
+    .testTarget(
+      name: "KeptCTests", dependencies: ["KeptC", "CKept", "KeptValues", "KeptSystem", "KeptSchema", "KeptCore"]),
+    .testTarget(
+      name: "KeptUserDefaultsTests",
+      dependencies: ["KeptUserDefaults", "Kept", "KeptValues", "KeptSystem", "KeptSchema", "KeptCore"]),
     .testTarget(name: "KeptTests", dependencies: ["Kept", "KeptStorage", "kept-test-child"]),
   ]
 )

@@ -1,4 +1,4 @@
-# Builds the command `kept`, a Swift package of its own in tools/, with the static runtime.
+# Builds the command `kept`, a Swift package of its own in apps/command, with the static runtime.
 #
 # It is compiled apart from the library: its parser inspects stored properties at run time, and the library is built
 # without what that needs.
@@ -10,19 +10,14 @@ set(kept_command ${PROJECT_BINARY_DIR}/bin/kept)
 set(kept_formats ${PROJECT_BINARY_DIR}/libexec/kept/kept-formats)
 # The pages of the manual and the completions of shells, which the command writes itself.
 set(kept_command_pages ${PROJECT_BINARY_DIR}/share/kept)
-set(KEPT_COMMAND_SCRATCH ${PROJECT_BINARY_DIR}/tools CACHE PATH "Where SwiftPM builds the command")
+set(KEPT_COMMAND_SCRATCH ${PROJECT_BINARY_DIR}/command CACHE PATH "Where SwiftPM builds the command")
 
-file(STRINGS tools/Sources/kept/Build.swift command_version REGEX "static let version")
-if(NOT command_version MATCHES "\"${PROJECT_VERSION}\"")
-  message(FATAL_ERROR "tools/Sources/kept/Build.swift must have the version of include/kept.h, ${PROJECT_VERSION}")
-endif()
-
-# SwiftPM looks for new files of the package alone, not of the library beside it, unless it has to plan again.
+# SwiftPM looks for new files of the package alone, not of the library next to it, unless it has to plan again.
 add_custom_target(kept-command ALL
   COMMAND ${CMAKE_COMMAND} -E rm -f ${KEPT_COMMAND_SCRATCH}/release.yaml
-  COMMAND ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR}/tools --scratch-path ${KEPT_COMMAND_SCRATCH}
+  COMMAND ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR}/apps/command --scratch-path ${KEPT_COMMAND_SCRATCH}
     --product kept ${kept_program_flags}
-  COMMAND ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR}/tools --scratch-path ${KEPT_COMMAND_SCRATCH}
+  COMMAND ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR}/apps/command --scratch-path ${KEPT_COMMAND_SCRATCH}
     --product kept-formats ${kept_program_flags}
   COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/bin ${PROJECT_BINARY_DIR}/libexec/kept
     ${kept_command_pages}

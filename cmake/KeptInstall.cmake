@@ -3,8 +3,8 @@
 #   runtime      to run programs: libkept.so.0 and the licence
 #   development  to build and test programs: the headers, libkept.so, kept.pc, find_package(kept) and suppressions for
 #                valgrind
-#   python       for a Python package: libkept.so.0 alone, as one regular file. Only on request:
-#                cmake --install build --component python
+#   python       for a Python package: libkept.so.0 alone, as one regular file, and with KEPT_BUNDLE_PCRE2 pcre2.
+#                Only on request: cmake --install build --component python
 
 include(CMakePackageConfigHelpers)
 
@@ -41,3 +41,8 @@ install(FILES ${PROJECT_BINARY_DIR}/keptConfig.cmake ${PROJECT_BINARY_DIR}/keptC
   DESTINATION ${kept_cmake_folder} COMPONENT development)
 
 install(FILES ${kept_library} DESTINATION . RENAME ${kept_soname} COMPONENT python EXCLUDE_FROM_ALL)
+if(KEPT_BUNDLE_PCRE2)
+  find_library(KEPT_PCRE2_LIBRARY libpcre2-8.so.0 REQUIRED)
+  file(REAL_PATH ${KEPT_PCRE2_LIBRARY} pcre2)
+  install(FILES ${pcre2} DESTINATION . RENAME libpcre2-8.so.0 COMPONENT python EXCLUDE_FROM_ALL)
+endif()

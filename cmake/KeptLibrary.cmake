@@ -19,12 +19,9 @@ endforeach()
 if(missing)
   list(JOIN missing ", no " missing)
   message(FATAL_ERROR "Kept is built with the Swift 6.3 toolchain and with Debian's packages libsqlite3-dev, "
-    "libpcre2-dev and pkg-config; there is no ${missing} on this machine. Install what is missing, or install a wheel "
+    "libpcre2-dev and pkg-config; ${missing} is missing on this machine. Install it, or install a wheel "
     "or Debian package of Kept, which needs none of them.")
 endif()
-file(REAL_PATH ${KEPT_SWIFT} swift_driver)
-cmake_path(GET swift_driver PARENT_PATH swift_tools)
-find_program(KEPT_OBJCOPY llvm-objcopy HINTS ${swift_tools} DOC "the Swift toolchain's; Debian's is too old")
 
 set(kept_soname libkept.so.${PROJECT_VERSION_MAJOR})
 set(kept_file libkept.so.${PROJECT_VERSION})
@@ -33,7 +30,7 @@ set(kept_library ${PROJECT_BINARY_DIR}/lib/${kept_file})
 # Not the one of `swift build`: SwiftPM locks it, and a concurrent build must not have to wait.
 set(KEPT_SCRATCH ${PROJECT_BINARY_DIR}/swiftpm CACHE PATH "Where SwiftPM builds; build folders may share it")
 
-# The C++ library, of which Swift's runtime needs 70 KB, is linked in if the compiler has the archive: with the shared
+# The C++ library (Swift's runtime needs 70 KB of it) is linked in if the compiler has the archive: with the shared
 # one, loading libkept.so takes twice the instructions (docs/decisions/20-build-size-and-packages.md). The linker looks
 # first in a folder that has only the archive.
 execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libstdc++.a
@@ -45,17 +42,6 @@ if(IS_ABSOLUTE "${archive}")
   set(KEPT_STATIC_FLAGS -Xlinker -L${static_libraries})
 endif()
 
-if(KEPT_STATIC_PCRE2)
-  # SwiftPM takes from pkg-config where pcre2 is: here, in a folder that has only the archive.
-  find_library(pcre2_archive libpcre2-8.a REQUIRED)
-  set(static_pcre2 ${KEPT_SCRATCH}/static-pcre2)
-  file(MAKE_DIRECTORY ${static_pcre2})
-  file(CREATE_LINK ${pcre2_archive} ${static_pcre2}/libpcre2-8.a SYMBOLIC)
-  file(WRITE ${static_pcre2}/libpcre2-8.pc
-    "Name: libpcre2-8\nDescription: pcre2\nVersion: 10\nLibs: -L${static_pcre2} -lpcre2-8\n")
-  set(swift_environment ${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${static_pcre2})
-endif()
-
 # -static-stdlib  users of libkept.so need neither a Swift toolchain nor its runtime
 # -z nodelete     a Swift runtime cannot be unloaded: dlclose() leaves it where it is
 # -function-sections  the linker drops unused functions
@@ -65,13 +51,15 @@ endif()
 # -sil-disable-pass=array-property-opt, loop-unroll  these copy loops: 15 KB, for at most 1 % of the instructions of a
 #                 set in a transaction
 # lld             packs relocations, which gold cannot: docs/decisions/20-build-size-and-packages.md
+# -static-libgcc  loading libgcc_s takes a sixth of the time that loading libkept.so takes: 23 KB
 # --icf=all       identical functions are folded: nothing here compares the addresses of functions
 # -z pack-relative-relocs  0.4 MB less; needs the loader of glibc 2.36
-# -z now          the table of imported functions moves before the data and becomes read-only, so that the zeros at the
-#                 end of the data need not be in the file (ShipLibrary.cmake)
+# -z now          the table of imported functions becomes read-only
 # -O2             strings that end alike are stored once
+# pip and packagers set CC to gcc, and SwiftPM would compile CRuntime with it.
 set(swift_build
-  ${swift_environment} ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR} --scratch-path ${KEPT_SCRATCH}
+  ${CMAKE_COMMAND} -E env --unset=CC --unset=CXX
+  ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR} --scratch-path ${KEPT_SCRATCH}
   --configuration release --product KeptC
   -Xswiftc -static-stdlib
   -Xswiftc -O
@@ -81,6 +69,7 @@ set(swift_build
   -Xswiftc -Xllvm -Xswiftc -sil-disable-pass=array-property-opt
   -Xswiftc -Xllvm -Xswiftc -sil-disable-pass=loop-unroll
   -Xswiftc -Xclang-linker -Xswiftc -fuse-ld=lld
+  -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
   -Xlinker -soname=${kept_soname}
   -Xlinker --version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map
   -Xlinker -znodelete
@@ -88,6 +77,7 @@ set(swift_build
   -Xlinker -zpack-relative-relocs
   -Xlinker -znow
   -Xlinker -O2
+  -Xlinker -T${PROJECT_SOURCE_DIR}/cmake/unused.ld
   ${KEPT_STATIC_FLAGS}
   ${KEPT_SWIFT_FLAGS})
 
@@ -100,8 +90,8 @@ add_custom_target(kept ALL
   COMMAND ${swift_build}
   COMMAND ${CMAKE_COMMAND}
     -D built=${KEPT_SCRATCH}/release/libKeptC.so -D library=${kept_library} -D soname=${kept_soname}
-    -D strip=$<BOOL:${KEPT_STRIP}> -D strip_program=${CMAKE_STRIP} -D objcopy=${KEPT_OBJCOPY}
-    -D limit=${KEPT_SIZE_LIMIT}
+    -D strip=$<BOOL:${KEPT_STRIP}> -D strip_program=${CMAKE_STRIP}
+    -D limit=${KEPT_SIZE_LIMIT} -D bundle=$<BOOL:${KEPT_BUNDLE_PCRE2}>
     -P ${PROJECT_SOURCE_DIR}/cmake/ShipLibrary.cmake
   BYPRODUCTS ${kept_library}
   COMMENT "Building ${kept_file} with SwiftPM"

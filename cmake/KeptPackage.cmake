@@ -16,7 +16,7 @@ endif()
 set(CPACK_COMPONENTS_ALL ${components})
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
-# What is shipped was stripped when it was linked.
+# The files were stripped when they were linked.
 set(CPACK_STRIP_FILES OFF)
 set(CPACK_ARCHIVE_COMPONENT_INSTALL OFF)
 
@@ -29,10 +29,12 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
 # Packed relocations need the loader of glibc 2.36; dpkg-shlibdeps only looks at functions.
 set(loader "libc6 (>= 2.36)")
+# It is loaded when a pattern is first used, so dpkg-shlibdeps does not see it.
+set(patterns "libpcre2-8-0 (>= 10.32)")
 
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libkept${PROJECT_VERSION_MAJOR})
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS "${loader}")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS "${loader}, ${patterns}")
 # What programs that are linked with it depend on, and that the loader's cache is renewed.
 set(soversion ${PROJECT_VERSION_MAJOR})
 file(WRITE ${PROJECT_BINARY_DIR}/shlibs
@@ -61,7 +63,7 @@ pkg-config, CMake and valgrind.")
 
 set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME kept)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_SECTION utils)
-set(CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS "${loader}")
+set(CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS "${loader}, ${patterns}")
 # It reads dumps of dconf for `kept import`.
 set(CPACK_DEBIAN_COMMAND_PACKAGE_SUGGESTS "kept-gsettings")
 set(CPACK_DEBIAN_COMMAND_DESCRIPTION "typed settings store that programs share (command)
@@ -73,18 +75,18 @@ set(CPACK_DEBIAN_GSETTINGS_PACKAGE_NAME kept-gsettings)
 set(CPACK_DEBIAN_GSETTINGS_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_GSETTINGS_PACKAGE_DEPENDS "libkept${PROJECT_VERSION_MAJOR} (>= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_GSETTINGS_DESCRIPTION "typed settings store that programs share (GSettings)
-A backend of GSettings, with which programs of GNOME keep their settings in
+A backend of GSettings: with it programs of GNOME keep their settings in
 Kept, and the command kept-gsettings, which declares their schemas and moves
 settings from dconf and back.")
 
 set(CPACK_DEBIAN_FLEET_PACKAGE_NAME kept-fleet)
 set(CPACK_DEBIAN_FLEET_PACKAGE_SECTION admin)
-set(CPACK_DEBIAN_FLEET_PACKAGE_DEPENDS "${loader}")
+set(CPACK_DEBIAN_FLEET_PACKAGE_DEPENDS "${loader}, ${patterns}")
 set(CPACK_DEBIAN_FLEET_PACKAGE_RECOMMENDS "ca-certificates")
 set(CPACK_DEBIAN_FLEET_PACKAGE_SUGGESTS "etcd-server, kept")
 set(CPACK_DEBIAN_FLEET_PACKAGE_CONTROL_EXTRA
-  "${PROJECT_SOURCE_DIR}/tools/fleet/debian/conffiles;${PROJECT_SOURCE_DIR}/tools/fleet/debian/postinst"
-  "${PROJECT_SOURCE_DIR}/tools/fleet/debian/prerm;${PROJECT_SOURCE_DIR}/tools/fleet/debian/postrm")
+  "${PROJECT_SOURCE_DIR}/apps/fleet/debian/conffiles;${PROJECT_SOURCE_DIR}/apps/fleet/debian/postinst"
+  "${PROJECT_SOURCE_DIR}/apps/fleet/debian/prerm;${PROJECT_SOURCE_DIR}/apps/fleet/debian/postrm")
 set(CPACK_DEBIAN_FLEET_DESCRIPTION "typed settings store that programs share (etcd)
 The command kept-fleet brings an administrator's settings to many machines, and
 keeps a user's settings the same on several, through etcd.

@@ -5,15 +5,12 @@ cmake_path(GET library PARENT_PATH folder)
 cmake_path(GET library FILENAME name)
 file(MAKE_DIRECTORY ${folder})
 
-# SwiftPM writes the search path $ORIGIN; a system library uses the system's search path.
+# SwiftPM writes the search path $ORIGIN, where a wheel has pcre2; a system library uses the system's search path.
 set(whole ${library}.whole)
 set(stripped ${library}.stripped)
 file(COPY_FILE ${built} ${whole})
-file(RPATH_REMOVE FILE ${whole})
-# 64 KB of zeros for a backtrace that Swift's runtime may print: needed in memory, not in the file. 8 is NOBITS.
-execute_process(COMMAND ${objcopy} --set-section-type=swift5_backtrace=8 ${whole} RESULT_VARIABLE failure)
-if(failure)
-  message("${name}: 64 KB larger, because the llvm-objcopy of a Swift toolchain was not found")
+if(NOT bundle)
+  file(RPATH_REMOVE FILE ${whole})
 endif()
 execute_process(COMMAND ${strip_program} --strip-unneeded -o ${stripped} ${whole} COMMAND_ERROR_IS_FATAL ANY)
 file(SIZE ${stripped} size)

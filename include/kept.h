@@ -33,6 +33,12 @@
  * - In a language whose callbacks can be left by an exception and then return an arbitrary value (Python), use the
  *   functions that need no callback: kept_list_json() and kept_subscription_take(). For migration steps, which have no
  *   such form, pass KEPT_MIGRATE_CONFIRMED.
+ * - If the folder of an open store, or the file `journal` in it, is removed or replaced, every durable write, every
+ *   flush, and the first write after a second without one return KEPT_UNAVAILABLE at once, and write nothing into the
+ *   folder that was moved. Any other write may return KEPT_OK for up to a second, and is lost. From then on every call
+ *   returns KEPT_UNAVAILABLE. Nothing is written into the new folder or file. If only the database or its write-ahead
+ *   log is removed, writes continue into the journal: the next program to open the store reports the damage, and values
+ *   that were no longer in the journal may be lost.
  *
  * Every function that reads or writes may also return KEPT_CLOSED, KEPT_BUSY, KEPT_NO_SPACE, KEPT_DENIED, KEPT_CORRUPT,
  * KEPT_UNAVAILABLE or KEPT_FAILED, each with a message in `error`. The functions below list only what they add to
@@ -61,11 +67,12 @@ extern "C" {
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** The result of a call. Later versions may add codes: treat an unknown negative code like KEPT_FAILED.
+ *  docs/guide/errors.md and `kept help CODE`, such as `kept help busy`, explain the causes and the remedies of each.
  *  In Swift: `StoreError.Code`; in Python: one exception class for each code. */
 typedef int32_t kept_status;
 
 #define KEPT_OK              0   /* success */
-#define KEPT_SHADOWED        1   /* success, but a higher layer hides the value */
+#define KEPT_SHADOWED        1   /* success, but a higher layer overrides the value */
 #define KEPT_SALVAGED        2   /* success, but the store was damaged and values may be missing; see kept_salvaged() */
 #define KEPT_MISFIT          3   /* success, but the stored value does not fit the declaration and reads as absent */
 #define KEPT_DEPRECATED      4   /* reported only, never returned: the key that was set is declared as deprecated */
@@ -75,15 +82,15 @@ typedef int32_t kept_status;
 #define KEPT_INVALID        -4   /* an argument, a JSON text or a value breaks a rule */
 #define KEPT_LOCKED         -5   /* an administrator has locked the key */
 #define KEPT_CONFLICT       -6   /* the expected revision is no longer the current one */
-#define KEPT_BUSY           -7   /* another writer held the store for longer than the time-out */
+#define KEPT_BUSY           -7   /* another writer held the store for longer than the timeout */
 #define KEPT_NO_SPACE       -8   /* the disk or the quota is full; the old state is intact */
-#define KEPT_DENIED         -9   /* the file system does not permit it */
-#define KEPT_CORRUPT       -10   /* the stored data is not what was written */
+#define KEPT_DENIED         -9   /* the file system does not permit the operation */
+#define KEPT_CORRUPT       -10   /* the stored data is damaged */
 #define KEPT_UNAVAILABLE   -11   /* the store cannot be reached now; this does not mean that it is empty */
 #define KEPT_CLOSED        -12   /* the handle was closed */
 #define KEPT_FORKED        -13   /* the handle belongs to the parent of this process */
 #define KEPT_TOO_LARGE     -14   /* the value or the text is over a limit, or the buffer is too small */
-#define KEPT_UNSUPPORTED   -15   /* this storage, or this version, cannot do it */
+#define KEPT_UNSUPPORTED   -15   /* this storage or this version does not support the call */
 #define KEPT_FAILED        -16   /* any other failure; the message says which */
 
 /** The reason for a failure: owned by the caller, of fixed size, with nothing to free. In Swift: `StoreError`. */
@@ -91,13 +98,13 @@ typedef struct kept_error {
   kept_status status;   /* the status that the call returned */
   int32_t reserved;     /* 0 */
   int64_t offset;       /* the byte, from 0, at which a JSON text is wrong; -1 if not applicable */
-  char message[496];    /* one sentence: what was requested, what was found, what to do; ends with a NUL */
+  char message[496];    /* one sentence: the request, the finding, and the remedy; ends with a NUL */
 } kept_error;
 
 /** Returns the version of the loaded library, such as "0.1.0". Static text; do not free. */
 KEPT_API const char *kept_version(void);
 
-/** Returns the name of a status, such as "wrong type", or "unknown status" for one that this version does not have.
+/** Returns the name of a status, such as "wrong type", or "unknown status" for one that this version does not know.
  *  Static text; do not free. */
 KEPT_API const char *kept_status_text(kept_status status);
 
@@ -129,6 +136,17 @@ KEPT_API void kept_free(void *memory);
 KEPT_API kept_status kept_display_text(const char *text, size_t length, uint32_t form, char **displayed,
   kept_error *error);
 
+/** Escapes a text for one line, as KEPT_DISPLAY_LINE does, and shortens it to a number of columns of a terminal. Wide
+ *  characters and emoji take two columns, and combining characters none.
+ *  @param text     `length` bytes of UTF-8, which may contain NULs
+ *  @param columns  the most that the text may take; one that is longer ends in U+2026, an ellipsis
+ *  @param[out] cut   receives the text; free it with kept_free()
+ *  @param[out] used  receives the number of columns that it takes, for padding; may be NULL
+ *  @return as kept_display_text().
+ *  In Swift: `DisplayText.cut(_:toColumns:)`; in Python: `kept.display_text(text, columns=40)`. */
+KEPT_API kept_status kept_display_cut(const char *text, size_t length, size_t columns, char **cut, size_t *used,
+  kept_error *error);
+
 /* ------------------------------------------------------------------------------------------------------------------
  * Store: opening and closing
  * --------------------------------------------------------------------------------------------------------------- */
@@ -145,7 +163,7 @@ typedef struct kept_store kept_store;
 #define KEPT_DURABLE  1u   /* the value also survives power loss: it is synced to the disk before the call returns. If
                               that sync fails, the call fails; the value is stored, but may not survive */
 
-/** Receives what no call can return: a failure, or a warning such as KEPT_DEPRECATED.
+/** Receives failures that no call can return, and warnings such as KEPT_DEPRECATED.
  *  @param error  valid during the call
  *  In Swift: `StoreOptions.errorHandler`; in Python: the logger "kept". */
 typedef void (*kept_report_callback)(void *context, const kept_error *error);
@@ -158,7 +176,7 @@ typedef struct kept_options {
                                  it returns KEPT_BUSY, in milliseconds; up to a second more while another thread of the
                                  process waits for longer. Any number is allowed: UINT32_MAX is 49 days */
   uint32_t delivery;          /* KEPT_BY_LIBRARY or KEPT_BY_HOST: which thread calls observers */
-  uint32_t reserved;          /* 0 */
+  uint32_t access;            /* KEPT_READ_WRITE, or KEPT_READ_ONLY to change nothing: see kept_open() */
   const char *tag;            /* a name for the program that observers in every process receive; NULL for none */
   const char *managed;        /* the file of the managed layer: a path, or KEPT_STANDARD_FILE; NULL for none */
   const char *system;         /* the file of the system layer: a path, or KEPT_STANDARD_FILE; NULL for none */
@@ -176,6 +194,9 @@ typedef struct kept_options {
 
 #define KEPT_BY_LIBRARY  0u   /* a thread of the library calls observers */
 #define KEPT_BY_HOST     1u   /* the program calls kept_store_dispatch() when kept_store_fd() is readable */
+
+#define KEPT_READ_WRITE  0u
+#define KEPT_READ_ONLY   1u
 
 /* As the path of a layer's file: /etc/kept/<identifier>/managed.json or system.json. Only for a store opened by its
    identifier. In a sandbox that shows the files of its host, those in /run/host/etc/kept apply too. */
@@ -201,9 +222,9 @@ typedef struct kept_options {
  *
  *  Opening and reading do not wait for writers, not even for one that was stopped in the middle of a commit. There are
  *  two exceptions. While a process is stopped (SIGSTOP, a debugger) that is opening a store which no other has open,
- *  opening returns KEPT_BUSY after the time-out in `options`. While a process is stopped at the instant at which its
+ *  opening returns KEPT_BUSY after the timeout in `options`. While a process is stopped at the instant at which its
  *  commits become visible in the database, once a second and for less than a microsecond, opening the store and reading
- *  a value that is not in memory return KEPT_BUSY after the time-out, or after 100 ms if that is shorter. A process
+ *  a value that is not in memory return KEPT_BUSY after the timeout, or after 100 ms if that is shorter. A process
  *  that is stopped during a read blocks no other process, but SQLite's log grows until it continues, because no part of
  *  the log that it may still read is reused.
  *
@@ -218,16 +239,25 @@ typedef struct kept_options {
  *  files; otherwise opening returns KEPT_DENIED. If one of its files is not a regular file, opening returns
  *  KEPT_UNAVAILABLE. Exception: an existing store in a folder without write permission, or in one that belongs to
  *  another user (for root too), is opened for reading; writes then return KEPT_DENIED. Such a store is read as a copy
- *  in memory: a read returns KEPT_BUSY after the time-out if the owner changes the store continuously, KEPT_CORRUPT if
+ *  in memory: a read returns KEPT_BUSY after the timeout if the owner changes the store continuously, KEPT_CORRUPT if
  *  any part of it is damaged, and KEPT_TOO_LARGE above 1 GiB. Except for the copy, these rules also hold for `dir:` and
  *  its files.
  *
+ *  With KEPT_READ_ONLY no thread is started, no lock is taken, and no file is created, repaired or changed. Reads see
+ *  each commit, and the files of the layers as they are at each read. A store that does not exist is KEPT_UNAVAILABLE,
+ *  a damaged one, or one whose journal is missing, KEPT_CORRUPT, and one in memory KEPT_UNSUPPORTED. Writes return
+ *  KEPT_DENIED, and kept_observe() returns KEPT_UNSUPPORTED. A store in a folder is read as a copy in memory, as
+ *  described above, and copied again by the first read after a commit: use it to look at a store once. While another
+ *  process writes continuously, a read may take a second, or return KEPT_BUSY after the timeout. The history lacks
+ *  commits that are not in the database yet, which takes a second. If this process also has the store open for writing,
+ *  reads use the values that it has in memory.
+ *
  *  On a disk that has no room for the files that writing needs, an existing store is opened for reading in the same
  *  way; writes then return KEPT_NO_SPACE. When there is room again, close every handle that this process has on the
- *  store and open it again. A store that was opened before the disk was full needs no such thing.
+ *  store and open it again. A store that was opened before the disk was full need not be opened again.
  *
- *  A process of root follows no symbolic link of another user, here and in every other call that takes a path:
- *  KEPT_DENIED.
+ *  A process that runs as root follows no symbolic link of another user, here and in every other call that takes a
+ *  path: KEPT_DENIED.
  *
  *  A managed layer that cannot be read is KEPT_UNAVAILABLE: the store is not opened without its locks. A program that
  *  runs with other privileges than its caller (set-user-ID) ignores XDG_CONFIG_HOME, HOME and the environment layer:
@@ -236,9 +266,9 @@ typedef struct kept_options {
  *  not UTF-8, is KEPT_UNAVAILABLE.
  *
  *  The next process that opens a damaged store exclusively moves the damaged files to the folder `quarantine` and
- *  recovers what it can. While other processes have the store open, opening returns KEPT_CORRUPT. Only what SQLite
- *  reports as corrupt counts as damage: if the disk, memory, file descriptors or another program prevent opening,
- *  opening fails and nothing is replaced. A database with tables, views or triggers that are not Kept's is
+ *  recovers what it can. While other processes have the store open, opening returns KEPT_CORRUPT. Only pages that
+ *  SQLite reports as corrupt are treated as damage: if the disk, memory, file descriptors or another program prevent
+ *  this, the call fails and nothing is replaced. A database with tables, views or triggers that are not Kept's is
  *  KEPT_UNSUPPORTED. After a salvage every open returns KEPT_SALVAGED, with the store open and a message in `error`,
  *  until a program calls kept_acknowledge_salvage(). Test for `< 0` unless you need to handle this.
  *
@@ -257,10 +287,10 @@ KEPT_API void kept_close(kept_store *store);
  *  In Swift: `Store.flush()`. */
 KEPT_API kept_status kept_flush(kept_store *store, kept_error *error);
 
-/** Tells whether the store was salvaged and the loss has not been acknowledged yet. Values may then be missing. If the
- *  schema version was unreadable too, it is 0 again, and kept_migrate() would run all steps: compare with a backup
- *  before you migrate. A value that may have lost its declaration counts as a secret until its key is declared again
- *  or undeclared.
+/** Reports whether the store was salvaged and the loss has not been acknowledged yet. Values may then be missing. If
+ *  the schema version was unreadable too, it is 0 again, and kept_migrate() would run all steps: compare with a backup
+ *  before you migrate. A value that may have lost its declaration is treated as a secret until its key is declared
+ *  again or undeclared.
  *  @param[out] quarantine  receives the path of the folder with the damaged files; free it with kept_free()
  *  @return KEPT_OK, or KEPT_ABSENT if nothing was salvaged or the salvage was acknowledged.
  *  In Swift: `Store.salvaged()`; in Python: `settings.salvaged`. */
@@ -271,7 +301,7 @@ KEPT_API kept_status kept_salvaged(kept_store *store, char **quarantine, kept_er
  *  In Swift: `Store.acknowledgeSalvage()`; in Python: `settings.acknowledge_salvage()`. */
 KEPT_API kept_status kept_acknowledge_salvage(kept_store *store, kept_error *error);
 
-/** Returns a word that tells whether anything in the store has changed, for caches above this interface.
+/** Returns a word that shows whether anything in the store has changed, for caches above this interface.
  *  @return a word to load at each check, as a whole (8 bytes, aligned; `__atomic_load_n(word, __ATOMIC_ACQUIRE)`). If
  *          it is even and equal to what it was before a value was read, no process has committed since, and the value
  *          is current. If it is odd, read from the store. The word is always odd for a closed store and for a storage
@@ -303,9 +333,9 @@ KEPT_API const uint64_t *kept_store_layers(kept_store *store);
  * A number without a point or an exponent is an integer, any other number is a double: 1 and 1.0 are two values.
  *
  * Some texts that RFC 8259 allows are refused, with the byte in `error->offset`: a duplicate name in an object, a NUL
- * in a name, an unpaired surrogate, the integer -0 (the double is -0.0), an integer beyond 64 bits, a double that would
- * become 0 or infinity, an object of any other form whose first name begins with a dollar sign, and anything over the
- * limits. Imported texts of other programs may contain -0, and integers up to 18446744073709551615.
+ * in a name, an unpaired surrogate, the integer -0 (the double is -0.0), an integer of more than 64 bits, a double that
+ * would become 0 or infinity, an object of any other form whose first name begins with a dollar sign, and anything over
+ * the limits. Imported texts of other programs may contain -0, and integers up to 18446744073709551615.
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Reads any value as canonical JSON: keys sorted by their bytes, no spaces. Equal values have equal text.
@@ -373,7 +403,7 @@ KEPT_API kept_status kept_set_date(kept_store *store, const char *key, int64_t s
 /* ------------------------------------------------------------------------------------------------------------------
  * Buffers: text and bytes, copied into the caller's memory
  *
- * The statuses are those of the section above.
+ * The statuses are the same as in the section above.
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Reads text into the caller's buffer and ends it with a NUL.
@@ -413,7 +443,8 @@ KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const vo
  *   multipleOf             of integers and numbers; above 0. Evaluated exactly, in decimal: a double counts as the
  *                          shortest decimal number that reads back as it, so 19.99 is a multiple of 0.01
  *   minLength, maxLength   of strings, in Unicode scalars, and of bytes
- *   pattern                of strings; a PCRE2 pattern that may match anywhere; use ^ and $ to anchor it
+ *   pattern                of strings; a PCRE2 pattern that may match anywhere; use ^ and $ to anchor it. PCRE2 is
+ *                          loaded when it is first needed; if that fails, the call returns KEPT_UNAVAILABLE
  *   items                  of arrays; the schema of every element, or of those after `prefixItems`
  *   prefixItems            of arrays; the schemas of the first elements
  *   minItems, maxItems, uniqueItems
@@ -484,8 +515,8 @@ KEPT_API kept_status kept_declarations_json(kept_store *store, const char *prefi
  *
  * A key reads as the value of the highest layer whose value fits the declaration. A value that does not fit is skipped
  * and reported. Only the user's layer, the store, is written. The others are given in kept_options, separately for each
- * handle. Setting a key that arguments or environment hide returns KEPT_SHADOWED: the value is stored but not visible.
- * Setting a key that the managed layer locks returns KEPT_LOCKED, and nothing is stored.
+ * handle. Setting a key that arguments or environment override returns KEPT_SHADOWED: the value is stored but not
+ * visible. Setting a key that the managed layer locks returns KEPT_LOCKED, and nothing is stored.
  *
  * The files of the managed and the system layer are read again when they change, and observers are notified. Their form
  * is
@@ -494,7 +525,7 @@ KEPT_API kept_status kept_declarations_json(kept_store *store, const char *prefi
  * their keys too. For a locked key the arguments, the environment and the user's layer are ignored. A layer's file must
  * be a regular file. The file, every folder on its path and every symbolic link must belong to root or to the program's
  * effective user, and be writable for the owner only; a sticky folder of root's, such as /tmp, is accepted, and so is a
- * read-only mount point below /etc. In a user namespace an owner who is not mapped counts as root below /etc. If a
+ * read-only mount point below /etc. In a user namespace an owner who is not mapped is treated as root below /etc. If a
  * managed file exists but cannot be read or parsed, or a link to it leads to nothing, kept_open() fails with
  * KEPT_UNAVAILABLE; such a system file is reported. Once the store is open, a file that breaks is reported, and the
  * layer keeps its last good state. A missing file is an empty layer.
@@ -564,10 +595,10 @@ KEPT_API kept_status kept_key_get_string(kept_store *store, const kept_key *key,
                                          size_t *length, kept_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
- * Keys: what is stored
+ * Keys: listing, existence and removal
  * --------------------------------------------------------------------------------------------------------------- */
 
-/** Tells whether any layer has a value for the key. Defaults do not count, nor do values that do not fit the
+/** Reports whether any layer has a value for the key. Defaults do not count, nor do values that do not fit the
  *  declaration or that a lock excludes.
  *  In Swift: `Store.contains(_:)`; in Python: `key in settings`. */
 KEPT_API kept_status kept_contains(kept_store *store, const char *key, bool *out, kept_error *error);
@@ -620,12 +651,11 @@ typedef struct kept_transaction_options {
  *  KEPT_CONFLICT as soon as a key that it has read is known to have changed: roll it back and begin again.
  *  @param options  NULL for the defaults
  *  @return KEPT_OK, or KEPT_UNSUPPORTED inside a transaction.
- *  In Swift: `Store.transaction { }`, which begins again by itself; in Python: `with settings.transaction() as t`. */
+ *  In Swift: `Store.transaction { }`, which retries by itself; in Python: `with settings.transaction() as t`. */
 KEPT_API kept_status kept_begin(kept_store *store, const kept_transaction_options *options, kept_store **transaction,
                                 kept_error *error);
 
-/** Commits: all writes of the transaction become visible at once, in every process. Ends the transaction, whatever the
- *  status.
+/** Commits: all writes of the transaction become visible at once, in every process. Ends the transaction in every case.
  *  @param[out] revision  receives the store's new revision, or its current one if nothing changed; may be NULL
  *  @return KEPT_OK; or KEPT_CONFLICT, with nothing written, if another writer has changed a key that the transaction
  *          read or expected, or a prefix that it listed: begin again. */
@@ -676,45 +706,45 @@ KEPT_API void kept_snapshot_end(kept_store *snapshot);
 KEPT_API kept_status kept_store_revision(kept_store *store, uint64_t *revision, kept_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
- * History: what was changed, when, by whom, and undoing it
+ * History: past changes, their time and author, and undoing them
  *
- * A store in a folder keeps what its last commits have replaced: at most 100 changes of a key, 10,000 of the store, 90
- * days and 4 MiB, unless other limits are set. Of a secret it keeps that it changed, and no value. Commits that one
- * program makes within about a second, and that change the same keys, count as one. docs/guide/history.md has all
- * rules.
+ * A store in a folder keeps the values that its last commits have replaced: at most 100 changes of a key, 10,000 of the
+ * store, 90 days and 4 MiB, unless other limits are set. For a secret it keeps the fact of the change, and no value.
+ * Commits that one program makes within about a second, and that change the same keys, count as one.
+ * docs/guide/history.md has all rules.
  * --------------------------------------------------------------------------------------------------------------- */
 
 #define KEPT_HISTORY_PREFIX 1u   /* the key is a prefix: the changes of every key that begins with it */
 
-/** Reads the past changes of a key, or of all keys with a prefix, with those of every commit that has returned.
+/** Reads the past changes of a key, or of all keys with a prefix, including every commit that has returned.
  *  @param key    the key, or with KEPT_HISTORY_PREFIX a prefix, "" for every key
  *  @param flags  0, or KEPT_HISTORY_PREFIX
  *  @param[out] json  receives an object; free it with kept_free(). Its members: "changes", the newest first, each with
  *                    "key", "revision", "time" (RFC 3339, by the writer's clock), "tag", "old" and "new";
  *                    "completeAfter", the revision after which no change is missing; and "missing", pairs of the first
- *                    and the last of revisions that are parts of a change, so that what the keys had then is not
- *                    known. "missing" is left out if there are none, "tag" if there was none, "old" and "new" if there
- *                    was no value, and both for a secret, which has "secret": true. "notKept" lists "old" or "new" if
- *                    the value was too large (65,536 bytes), or was forgotten
+ *                    and the last of revisions that are parts of a change, so that the values at these revisions are
+ *                    not known. "missing" is left out if there are none, "tag" if there was none, "old" and "new" if
+ *                    there was no value, and both for a secret, which has "secret": true. "notKept" lists "old" or
+ *                    "new" if there was a value that was too large (65,536 bytes), was forgotten, or is secret
  *  @return KEPT_OK, or KEPT_UNSUPPORTED for `memory:` and `dir:` stores, a transaction and a snapshot.
  *  In Swift: `Store.history(of:)`, `Store.history(prefix:)`; in Python: `settings.history(key)`. */
 KEPT_API kept_status kept_history_json(kept_store *store, const char *key, uint32_t flags, char **json,
                                        kept_error *error);
 
-/** Restores what the commit with a revision has replaced, as one new commit, which can be undone, too. Nothing else is
- *  changed; declarations stay as they are.
+/** Restores the values that the commit with a revision has replaced, as one new commit, which can be undone, too.
+ *  Nothing else is changed; declarations stay as they are.
  *  @param options  the tag and durability of the new commit; NULL for the defaults
  *  @param[out] keys  receives the restored keys as a JSON array; free it with kept_free(); may be NULL
  *  @return KEPT_OK; or, with nothing changed, KEPT_ABSENT if the history does not have all of that commit, or has
  *          it as a part of a later one; KEPT_CONFLICT, with a list in the message, if one of its keys has changed
  *          since; KEPT_UNSUPPORTED if an old value is secret or was not kept; KEPT_LOCKED, KEPT_INVALID or
- *          KEPT_WRONG_TYPE if an old value is not admitted any more.
+ *          KEPT_WRONG_TYPE if an old value is no longer allowed.
  *  In Swift: `Store.undo(revision:tag:)`; in Python: `settings.undo(revision)`. */
 KEPT_API kept_status kept_undo(kept_store *store, uint64_t revision, const kept_transaction_options *options,
                                char **keys, kept_error *error);
 
-/** Sets how much history the store keeps, for all programs. What is beyond the limits is forgotten now, and later now
- *  and then: up to 8,192 more changes may be there for a time.
+/** Sets how much history the store keeps, for all programs. Changes beyond the limits are removed now, and later from
+ *  time to time: up to 8,192 more changes may exist for a while.
  *  @param json  an object with any of "changesPerKey", "changes", "days" and "bytes", each 0 to 2,147,483,647; those
  *               left out have their default. {"changes":0} forgets the history and keeps none
  *  @return KEPT_OK, KEPT_INVALID, KEPT_DENIED for a store that may only be read, or KEPT_UNSUPPORTED.
@@ -732,7 +762,7 @@ KEPT_API kept_status kept_history_limits_json(kept_store *store, char **json, ke
  * When the value of a key that is declared secret is removed or replaced, no file of the store contains its bytes after
  * the call returns. If another reader is active, they are erased within a second after it ends, or when the store is
  * closed. Erasing takes 30 to 110 ms for stores of up to 100,000 keys. Copies elsewhere remain: backups, exports,
- * quarantine, and whatever the disk itself retains. After kill -9 in the instant after the commit, the bytes remain
+ * quarantine, and copies that the disk itself retains. After kill -9 in the instant after the commit, the bytes remain
  * until the next erasure.
  * --------------------------------------------------------------------------------------------------------------- */
 
@@ -808,8 +838,8 @@ KEPT_API kept_status kept_export_file(kept_store *store, const char *path, const
  *  @param[out] report  receives an object; free it with kept_free(); may be NULL. Its members: "revision", "changed"
  *                      (each with "key", "old" and "new", without the values of secrets), "removed" and "declared"
  *                      (keys), "unchanged" (a count), "refused" (each with "key" and "reason") and "notCarried" (each
- *                      with "place" and "reason": what the text has and Kept does not). NULL with KEPT_OK if there is
- *                      no memory for the report: the import is done
+ *                      with "place" and "reason": parts of the text that Kept cannot hold). NULL with KEPT_OK if
+ *                      memory ran out for the report: the import is done
  *  @return KEPT_OK; KEPT_INVALID with `error->offset` for a text that is not of the format; KEPT_LOCKED,
  *          KEPT_WRONG_TYPE, KEPT_INVALID, KEPT_TYPE_CONFLICT or KEPT_TOO_LARGE for the first key that is refused, with
  *          nothing changed; KEPT_TOO_LARGE for a text of more than 1 GiB; KEPT_UNSUPPORTED for an export of a later
@@ -849,27 +879,27 @@ KEPT_API kept_status kept_backup(kept_store *store, const char *path, uint32_t f
 /** Replaces the contents of the store with a backup, in one commit that observers in every process receive. The former
  *  contents are first copied to the folder `quarantine`. To keep the current store, open another location and restore
  *  there.
- *  @param path  what kept_backup() has written: a file or a folder
+ *  @param path  a file or a folder that kept_backup() has written
  *  @param[out] quarantine  receives the path of the copy of the former contents; free it with kept_free(). NULL if
  *                          there were none; may be NULL
  *  @return KEPT_OK; KEPT_UNAVAILABLE if there is no such file; KEPT_CORRUPT for a damaged backup; KEPT_UNSUPPORTED for
  *          a file that is not a backup or is one of a later version, and inside a migration step; KEPT_INVALID for
  *          another name of a file that belongs to an open store; KEPT_BUSY, with nothing changed, if others write or
- *          migrate for longer than the busy time-out.
+ *          migrate for longer than the busy timeout.
  *  In Swift: `Store.restore(from:)`; in Python: `settings.restore(path)`. */
 KEPT_API kept_status kept_restore(kept_store *store, const char *path, char **quarantine, kept_error *error);
 
-/** Reads everything that is stored, and checks the database. Nothing is changed, and others may write meanwhile.
+/** Reads everything that is stored, and checks the database. Nothing is changed, and others may write at the same time.
  *  @param progress  NULL for none. Counts keys, after the database was checked, which is one step
  *  @param context   passed to `progress`
  *  @param[out] json  receives an object; free it with kept_free(). Its members: "sound", false if anything is damaged;
  *                    "damage", an array of objects with "reason" and, for a value or a declaration, "key"; "misfits",
  *                    the keys whose value does not fit their declaration and reads as absent; "readers", the ids of
- *                    the other processes that were reading the database, as far as the kernel tells: while one of them
- *                    goes on, or is stopped, the write-ahead log grows; "values" and "declarations", how many can be
- *                    read; "revision"
+ *                    the other processes that were reading the database, as far as the kernel reports them: while one
+ *                    of them continues, or is stopped, the write-ahead log grows; "values" and "declarations", how many
+ *                    can be read; "revision"
  *  @return KEPT_OK, even if there is damage; KEPT_UNSUPPORTED for a transaction or a storage that cannot list its keys;
- *          KEPT_FAILED if `progress` has stopped it. An error leaves open whether there is damage.
+ *          KEPT_FAILED if `progress` has stopped it. After an error it is not known whether there is damage.
  *
  *  A damaged database is salvaged by the next process that opens the store exclusively. A single damaged value or
  *  declaration stays until it is set or declared again.
@@ -919,7 +949,7 @@ typedef struct kept_migration {
 
 /** Migrates the store to the version of the last step. Runs the steps to versions above the store's own, in order, in
  *  one process and one transaction, after a backup to the store's folder `backups`. Other processes that migrate wait
- *  for up to the busy time-out, or carry on. kill -9 at any point leaves the old state or the new one. Migrate before
+ *  for up to the busy timeout, or carry on. kill -9 at any point leaves the old state or the new one. Migrate before
  *  you declare: in a new store, the declarations would otherwise make the steps run.
  *  @param steps  with ascending versions, the first at least 1; at most 65,536
  *  @param flags  KEPT_MIGRATE_…
@@ -937,6 +967,135 @@ KEPT_API kept_status kept_migrate(kept_store *store, const kept_migration *steps
  *          declaration; KEPT_SHADOWED; or KEPT_LOCKED.
  *  In Swift: `rename(_:to:)`; in Python: `settings.rename(key, to)`. */
 KEPT_API kept_status kept_rename(kept_store *store, const char *key, const char *to, kept_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Administration: for programs that show and check the settings of others
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/** Describes the place of a store without opening it: nothing is created, locked or repaired.
+ *  @param location   as for kept_open()
+ *  @param[out] json  receives an object; free it with kept_free(). Its members:
+ *                    "location", the identifier, also if the path of its folder was given, or else the given location;
+ *                    "identifier", true if the location is one;
+ *                    "folder", a path, whether or not it exists; left out for a location such as "memory:";
+ *                    "state": "absent"; "store", also for a damaged one and in memory; "folder" for a folder that
+ *                    contains no store; "file" for anything else that is in its place; or "unknown" for a place that
+ *                    cannot be examined, as behind a link that root does not follow: kept_open() reports the reason;
+ *                    "identity", a text that no other folder has, not even a later one with the same name; left out
+ *                    if there is no folder;
+ *                    "bytes", the space that the store takes on the disk, as far as this user can see it: its files
+ *                    and its folder quarantine; 0 unless the state is "store";
+ *                    "layerFiles", the administrator's standard files, as in kept_layer_files_json()
+ *  @return KEPT_OK; KEPT_INVALID for a location that kept_open() would refuse; or KEPT_UNAVAILABLE for an identifier if
+ *          the user has no home folder. Any thread.
+ *  In Swift: `StorePlace(_:)`; in Python: `kept.place(location)`. */
+KEPT_API kept_status kept_place_json(const char *location, char **json, kept_error *error);
+
+/** Lists the stores of the user, and the identifiers that have only administrator's files; or the stores in a folder.
+ *  @param folder     NULL for the folder of the user's stores
+ *  @param[out] json  receives an array of objects as kept_place_json() returns them, in the order of their locations;
+ *                    free it with kept_free(). Everything whose name ends with ".kept" is listed, in any state,
+ *                    and other stores if a folder is given. Names that are not UTF-8 are left out
+ *  @return KEPT_OK, with an empty array for a user without stores; KEPT_DENIED or KEPT_UNAVAILABLE if the folder cannot
+ *          be listed. Any thread.
+ *  In Swift: `StorePlace.all(in:)`; in Python: `kept.places(folder)`. */
+KEPT_API kept_status kept_places_json(const char *folder, char **json, kept_error *error);
+
+/** Lists the other processes that have a file of a store open, as far as this user may see them: those of the same
+ *  user, and of the same container; root sees those of all users. Nothing is opened.
+ *  @param location   as for kept_open()
+ *  @param[out] json  receives an array of objects, in the order of the process ids; free it with kept_free(). Their
+ *                    members: "pid"; "name", the name of the program in the kernel, at most 15 bytes; "since", the
+ *                    time at which the process was started, to the second (RFC 3339), left out if that is not known;
+ *                    and "writing", true if it has opened a file of the store for writing
+ *  @return KEPT_OK, with an empty array for a store that does not exist, or has no folder; KEPT_UNAVAILABLE if the
+ *          processes cannot be listed, as by a process that may not open more files; KEPT_DENIED for a link that root
+ *          does not follow; or what kept_place_json() returns. Any thread.
+ *  In Swift: `StorePlace.processes()`; in Python: `kept.processes(location)`. */
+KEPT_API kept_status kept_processes_json(const char *location, char **json, kept_error *error);
+
+/** Examines a store: the database, its checksums, all values and declarations, the files of the layers, permissions and
+ *  owners, the file system, and which processes have it open. A store that cannot be opened is a finding, not an error;
+ *  then everything that may be the reason is reported. No store is created, and nothing is repaired except what
+ *  kept_open() repairs. With KEPT_READ_ONLY in `options` nothing is changed. A store that this process has open is
+ *  examined as it is.
+ *  @param location   as for kept_open()
+ *  @param options    the options of the program, so that its layers are examined, too; NULL for none
+ *  @param progress   as for kept_verify_json(); NULL for none
+ *  @param context    passed to `progress`
+ *  @param[out] json  receives an array of objects; free it with kept_free(). Their members: "severity": "note" for a
+ *                    fact, "attention" for a problem, or "damage" if something cannot be read or the store cannot be
+ *                    opened; "what", a sentence; "remedy", if anything can be done: a sentence, or a command
+ *                    whose names are quoted for a POSIX shell; "key", the key that it concerns, if any; and
+ *                    "repairable", true if `kept doctor --repair` fixes it
+ *  @return KEPT_OK, whatever is found; KEPT_UNAVAILABLE if there is no store; KEPT_UNSUPPORTED for a storage that
+ *          cannot list its keys; KEPT_FAILED if `progress` stopped it; or what kept_place_json() returns. Any thread.
+ *  In Swift: `StorePlace.examine(options:progress:)`; in Python: `kept.findings(location)`. */
+KEPT_API kept_status kept_findings_json(const char *location, const kept_options *options,
+                                        kept_progress_callback progress, void *context, char **json, kept_error *error);
+
+/** Lists the files of this handle's layers, with the state of each.
+ *  @param[out] json  receives an array of objects, the highest layer first; free it with kept_free(). Their
+ *                    members: "layer", "path", "state", and "problem", a sentence, for a broken file. The states are
+ *                    "absent", which is an empty layer; "read"; and "broken" for a file that cannot be read or parsed:
+ *                    the layer keeps its last good contents
+ *  @return KEPT_OK, with an empty array for a store that was opened without files; or KEPT_UNSUPPORTED for a
+ *          transaction.
+ *  In Swift: `Store.layerFiles()`; in Python: `settings.layer_files()`. */
+KEPT_API kept_status kept_layer_files_json(kept_store *store, char **json, kept_error *error);
+
+/** Checks, before a layer's file is written, whether stores will accept its text. Values are not compared with
+ *  declarations.
+ *  @param text   `length` bytes
+ *  @param layer  KEPT_LAYER_MANAGED or KEPT_LAYER_SYSTEM
+ *  @return KEPT_OK; otherwise what reading the file would report, with "the document" in place of the path:
+ *          KEPT_INVALID, with `error->offset` if the text is not JSON, or KEPT_TOO_LARGE.
+ *  In Swift: `Layer.check(_:)`; in Python: `kept.check_layer(text, layer)`. */
+KEPT_API kept_status kept_layer_check(const char *text, size_t length, uint32_t layer, kept_error *error);
+
+/** Reads a text that a person has typed, as a value of a declared type.
+ *  @param text   `length` bytes of UTF-8. A string is the text as it is. Other types accept the output of
+ *                kept_json_to_text(), JSON, and the forms that the arguments and the environment accept
+ *  @param type   the "type" of a declaration, such as "integer"; NULL for a key that is not declared: the text is JSON
+ *  @param[out] json  receives canonical JSON, with a number in the form that a declaration of the type stores: 1e3 as
+ *                    the integer 1000; free it with kept_free(). The rules of a declaration are not checked
+ *  @return KEPT_OK; KEPT_INVALID, with `error->offset` if the text is JSON with an error; or KEPT_TOO_LARGE. The
+ *          message may quote the text: do not show it if the text is a secret.
+ *  In Swift: `Value(text:as:)`; in Python: `kept.value_of_text(text, type)`. */
+KEPT_API kept_status kept_text_to_json(const char *text, size_t length, const char *type, char **json,
+  kept_error *error);
+
+/** Returns a value as the text that people read: a string is the text itself, a date is RFC 3339 in UTC, and bytes are
+ *  base64. Anything else is canonical JSON. The text is not escaped: see kept_display_text().
+ *  @param json   the value, in the JSON of kept_get_json()
+ *  @param type   as for kept_text_to_json(); for NULL, each value is returned as JSON
+ *  @param[out] text  receives the text; free it with kept_free(). A string with a NUL is returned as JSON
+ *  @return KEPT_OK, KEPT_INVALID or KEPT_TOO_LARGE.
+ *  In Swift: `Value.text(as:)`; in Python: `kept.text_of_value(value, type)`. */
+KEPT_API kept_status kept_json_to_text(const char *json, const char *type, char **text, kept_error *error);
+
+#define KEPT_DIFFERENCES_SECRETS  1u   /* include the values and the declarations of secrets */
+
+/** Compares the stored values and the declarations of two stores, snapshots, backups or exports. If a side has only
+ *  the keys with a prefix, only these keys are compared. A key is secret here if a side declares it so: the
+ *  values of two exports without declarations are shown.
+ *  @param old       a store or a snapshot, such as one from kept_snapshot_at(); or NULL
+ *  @param old_file  if `old` is NULL: the path of a backup, or of a file that kept_export_file() has written
+ *  @param changed, changed_file  the other side, in the same way
+ *  @param flags     0, or KEPT_DIFFERENCES_SECRETS
+ *  @param[out] json  receives an object; free it with kept_free(). Its members, each ordered by the keys:
+ *    "values"        objects with "key", and "old" and "new" unless there is none. "secret" is true for a key that is
+ *                    secret on either side; "notKept" names those of "old" and "new" that exist and are left out,
+ *                    because the key is secret or the history has not kept them
+ *    "declarations"  objects with "key", and "old" and "new" unless there is none, or "secret" in their place
+ *    "unknown"       objects with "key", "reason" (half a sentence) and "secret", for keys that may or may not differ
+ *    "comparesDeclarations"  false if an export has no declarations and the other side has: "declarations" is empty
+ *  @return KEPT_OK; KEPT_INVALID for a file that is neither, and for a side with both a store and a file, or without
+ *          either; KEPT_UNSUPPORTED for a transaction, or a store that cannot list its keys; or what kept_restore() and
+ *          kept_import_file() return for a file.
+ *  In Swift: `StoreContents.differences(to:)`; in Python: `kept.differences(old, new)`. */
+KEPT_API kept_status kept_differences_json(kept_store *old, const char *old_file, kept_store *changed,
+  const char *changed_file, uint32_t flags, char **json, kept_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Observation: being notified of changes

@@ -5,6 +5,7 @@
 
 #include "Atomics.h"
 #include "Checksum.h"
+#include "EngineCalls.h"
 #include "EventDescriptor.h"
 #include "FileLocks.h"
 #include "FileSystem.h"
@@ -12,6 +13,7 @@
 #include "Futex.h"
 #include "Seqlock.h"
 #include "Hash.h"
+#include "Image.h"
 #include "Inotify.h"
 #include "Memory.h"
 #include "SizeSignal.h"
@@ -111,32 +113,32 @@ static inline int kept_condition_init(pthread_cond_t *condition) {
 
 /// The deadline after a number of milliseconds, for kept_wait_until.
 static inline struct timespec kept_deadline(int64_t milliseconds) {
-  struct timespec moment;
-  clock_gettime(CLOCK_MONOTONIC, &moment);
-  moment.tv_sec += milliseconds / 1000;
-  moment.tv_nsec += (milliseconds % 1000) * 1000000;
-  if (moment.tv_nsec >= 1000000000) {
-    moment.tv_sec += 1;
-    moment.tv_nsec -= 1000000000;
+  struct timespec deadline;
+  clock_gettime(CLOCK_MONOTONIC, &deadline);
+  deadline.tv_sec += milliseconds / 1000;
+  deadline.tv_nsec += (milliseconds % 1000) * 1000000;
+  if (deadline.tv_nsec >= 1000000000) {
+    deadline.tv_sec += 1;
+    deadline.tv_nsec -= 1000000000;
   }
-  return moment;
+  return deadline;
 }
 
 /// Waits for a condition initialized by kept_condition_init; returns false once the deadline has passed.
-static inline bool kept_wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, struct timespec moment) {
+static inline bool kept_wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, struct timespec deadline) {
 #if defined(__APPLE__)
-  struct timespec now = kept_deadline(0), left = { moment.tv_sec - now.tv_sec, moment.tv_nsec - now.tv_nsec };
+  struct timespec now = kept_deadline(0), left = { deadline.tv_sec - now.tv_sec, deadline.tv_nsec - now.tv_nsec };
   if (left.tv_nsec < 0) {
     left.tv_sec -= 1;
     left.tv_nsec += 1000000000;
   }
   return left.tv_sec >= 0 && pthread_cond_timedwait_relative_np(condition, mutex, &left) == 0;
 #else
-  return pthread_cond_timedwait(condition, mutex, &moment) == 0;
+  return pthread_cond_timedwait(condition, mutex, &deadline) == 0;
 #endif
 }
 
-/// The number of stripes in which threads count without meeting each other often: four for each processor that this
+/// The number of stripes that threads count in, so that they seldom meet: four for each processor that this
 /// process may use, as a power of two from 8 to 64.
 static inline uint32_t kept_stripe_count(void) {
   uint32_t processors = 16, count = 8;

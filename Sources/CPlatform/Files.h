@@ -1,5 +1,5 @@
 // The only calls that open and create files. Swift code that opens a file of a store, or one that a caller names, goes
-// through Sources/KeptCore/Files, which checks which files Kept trusts; scripts/check-format finds other calls.
+// through Sources/KeptSystem/Files, which checks which files Kept trusts; scripts/check-format finds other calls.
 #ifndef KEPT_FILES_H
 #define KEPT_FILES_H
 
@@ -144,7 +144,7 @@ static inline bool kept_maps_every_user(void) {
   if (map == NULL) return true;
   while (fscanf(map, "%lu %lu %lu", &inside, &outside, &count) == 3) users += count;
   fclose(map);
-  return users >= UINT32_MAX; // -1 stands for no user
+  return users >= UINT32_MAX; // -1 means no user
 }
 
 /// An environment variable; NULL also if the program has other rights than the user who set it, as a set-user-ID

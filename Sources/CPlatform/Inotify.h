@@ -28,7 +28,7 @@ static inline int kept_inotify_add(int events, const char *folder, bool files) {
 static inline void kept_inotify_remove(int events, int watch) { inotify_rm_watch(events, watch); }
 
 /// Discards the pending events; after many reads the remaining ones are left for another time. Returns whether a file
-/// was renamed to one of the names, each of which ends with a zero byte; an empty name ends the list.
+/// was renamed to one of the names, each ending with a zero byte; an empty name ends the list.
 static inline bool kept_inotify_drain(int events, const char *names) {
   char bytes[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
   bool found = false;
@@ -67,7 +67,7 @@ static inline bool kept_inotify_drain(int events, const char *names) {
 
 #endif
 
-/// Sleeps until the event is signalled or there are inotify events, up to a time limit; -1 stands for no descriptor.
+/// Sleeps until the event is signalled or there are inotify events, up to a time limit; -1 means no descriptor.
 /// Returns whether there are inotify events.
 static inline bool kept_sleep_until_events(int wake, int events, int milliseconds) {
   struct pollfd watched[] = { { .fd = wake, .events = POLLIN }, { .fd = events, .events = POLLIN } };

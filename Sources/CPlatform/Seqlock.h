@@ -1,4 +1,4 @@
-// The seqlock with which readers access the slots of the index without a lock and without writing: they read a sequence
+// The seqlock of the index. Readers access its slots without a lock and without writing: they read a sequence
 // number before and after, and the data in between is valid only if the number is unchanged and even.
 #ifndef KEPT_SEQLOCK_H
 #define KEPT_SEQLOCK_H
@@ -8,22 +8,38 @@
 
 /// The index header, which readers access first: one cache line, written only by changes of the index.
 typedef struct kept_index_header {
-  uint64_t open;     // the generation for which the index is current; odd: for none
-  uint64_t sequence; // incremented before and after each change, so it is odd during one; never repeats
-  kept_slots *table; // the array of slots in use
-  void *index;       // the Swift object that this header belongs to; constant
+  uint64_t open;       // the generation for which the index is current; odd: for none
+  uint64_t sequence;   // incremented before and after each change, so it is odd during one; never repeats
+  kept_slots *table;   // the array of slots in use
+  void *index;         // the Swift object that this header belongs to; constant
+  const void *records; // where keys are that have no slot; NULL if the storage must be asked for them
 } kept_index_header;
+
+typedef struct kept_read_context kept_read_context;
+
+typedef intptr_t (*kept_word_reader)(
+  const kept_read_context *handle, const void *key, size_t key_length, uint64_t hash, uint64_t *out);
+typedef intptr_t (*kept_text_reader)(const kept_read_context *handle, const void *key, size_t key_length, uint64_t hash,
+  char *buffer, size_t capacity, size_t *length);
+
+/// The functions that read a storage with records beneath its index.
+// They are called through their addresses for as long as only some storages have records.
+typedef struct kept_readers {
+  kept_word_reader word;
+  kept_text_reader text;
+} kept_readers;
 
 /// The read context: the start of reads through one handle on a store, and the target of a `kept_store *` of kept.h.
 /// The latter is never freed: a reader that uses it after the store was closed finds a generation that is always odd.
 /// The memory that `generation` and `header` point to is never freed either, but serves another store later. So the
 /// data is valid only if the handle still points to the same generation afterwards.
-typedef struct kept_read_context {
+struct kept_read_context {
   const uint64_t *generation;
   const kept_index_header *header;
-  void *owner;     // the Swift object of an open `kept_store *`
-  uint64_t layers; // incremented by each change of the handle's layers
-} kept_read_context;
+  void *owner;          // the Swift object of an open `kept_store *`
+  uint64_t layers;      // incremented by each change of the handle's layers
+  kept_readers readers; // constant; NULL if there are no records beneath the index
+};
 
 /// The address of an open store's generation; after the end of the handle, of a word that is always odd.
 static inline const uint64_t *kept_read_context_generation(const kept_read_context *handle) {
@@ -64,18 +80,22 @@ typedef struct kept_seqlock_section {
   uint64_t sequence;
 } kept_seqlock_section;
 
-/// The slot of a key while the index is current; NULL if it is not, or if there is no slot. Its contents are valid only
-/// if `kept_seqlock_is_valid` returns true afterwards.
-KEPT_SEQLOCK_READ const kept_slot *kept_seqlock_begin(
-  const kept_read_context *handle, const void *key, size_t key_length, uint64_t hash, kept_seqlock_section *section) {
+/// Begins a read; returns whether the index is current. What is read is valid only if `kept_seqlock_is_valid` returns
+/// true afterwards.
+KEPT_SEQLOCK_READ bool kept_seqlock_begin(const kept_read_context *handle, kept_seqlock_section *section) {
   section->handle = handle;
   section->generation = kept_read_context_generation(handle);
   uint64_t generation = kept_load64(section->generation);
-  if (generation & 1) return NULL;
-  const kept_index_header *header = section->header = kept_read_context_header(handle);
-  section->sequence = __atomic_load_n(&header->sequence, __ATOMIC_ACQUIRE);
-  if (section->sequence & 1 || __atomic_load_n(&header->open, __ATOMIC_ACQUIRE) != generation) return NULL;
-  return kept_find(__atomic_load_n(&header->table, __ATOMIC_ACQUIRE), key, key_length, hash);
+  if (generation & 1) return false;
+  section->header = kept_read_context_header(handle);
+  section->sequence = __atomic_load_n(&section->header->sequence, __ATOMIC_ACQUIRE);
+  return !(section->sequence & 1) && __atomic_load_n(&section->header->open, __ATOMIC_ACQUIRE) == generation;
+}
+
+/// The slot of a key; NULL if it has none.
+KEPT_SEQLOCK_READ const kept_slot *kept_seqlock_find(
+  const kept_seqlock_section *section, const void *key, size_t key_length, uint64_t hash) {
+  return kept_find(__atomic_load_n(&section->header->table, __ATOMIC_ACQUIRE), key, key_length, hash);
 }
 
 /// Whether everything that was read since `kept_seqlock_begin` is consistent, and the handle was open.
@@ -85,15 +105,24 @@ KEPT_SEQLOCK_READ bool kept_seqlock_is_valid(const kept_seqlock_section *section
     KEPT_RELAXED(section->handle->generation) == section->generation;
 }
 
-/// Reads the slot of a key: the kind of its value, and a bool, an integer or the bits of a double.
-KEPT_SEQLOCK_READ intptr_t kept_seqlock_read_word(
-  const kept_read_context *handle, const void *key, size_t key_length, uint64_t hash, uint64_t *out) {
-  kept_seqlock_section section;
-  const kept_slot *slot = kept_seqlock_begin(handle, key, key_length, hash, &section);
-  if (!slot) return KEPT_SLOT_NONE;
+/// Reads a slot: the kind of its value, and a bool, an integer or the bits of a double.
+KEPT_SEQLOCK_READ intptr_t kept_seqlock_slot_word(
+  const kept_seqlock_section *section, const kept_slot *slot, uint64_t *out) {
   uint16_t kind = KEPT_RELAXED(slot->kind);
   *out = KEPT_RELAXED(slot->payload[0]);
-  return kept_seqlock_is_valid(&section) ? kind : KEPT_SLOT_NONE;
+  return kept_seqlock_is_valid(section) ? kind : KEPT_SLOT_NONE;
+}
+
+/// Reads a key: the kind of its value, and a bool, an integer or the bits of a double.
+KEPT_SEQLOCK_READ intptr_t kept_seqlock_read_word(
+  const kept_read_context *handle, const void *key, size_t key_length, uint64_t hash, uint64_t *out) {
+  if (handle->readers.word) return handle->readers.word(handle, key, key_length, hash, out);
+  kept_seqlock_section section;
+  if (!kept_seqlock_begin(handle, &section)) return KEPT_SLOT_NONE;
+  const kept_slot *slot = kept_seqlock_find(&section, key, key_length, hash);
+  return slot                         ? kept_seqlock_slot_word(&section, slot, out)
+    : kept_seqlock_is_valid(&section) ? KEPT_SLOT_UNKNOWN
+                                      : KEPT_SLOT_NONE;
 }
 
 /// Copies text of between one and two times `part` bytes; returns whether it was consistent.
@@ -109,30 +138,44 @@ KEPT_SEQLOCK_READ bool kept_seqlock_copy(
   return true;
 }
 
-/// Reads a key's text, and copies it with a NUL if there is room; nothing is written otherwise.
-KEPT_SEQLOCK_READ intptr_t kept_seqlock_read_text(const kept_read_context *handle, const void *key, size_t key_length,
-  uint64_t hash, char *buffer, size_t capacity, size_t *length) {
-  kept_seqlock_section section;
-  const kept_slot *slot = kept_seqlock_begin(handle, key, key_length, hash, &section);
-  if (!slot) return KEPT_SLOT_NONE;
+/// Reads the text of a slot, and copies it with a NUL if there is room; nothing is written otherwise.
+KEPT_SEQLOCK_READ intptr_t kept_seqlock_slot_text(
+  const kept_seqlock_section *section, const kept_slot *slot, char *buffer, size_t capacity, size_t *length) {
   uint16_t kind = KEPT_RELAXED(slot->kind);
   size_t count = KEPT_RELAXED(slot->count);
-  if (kind != KEPT_SLOT_TEXT) return kept_seqlock_is_valid(&section) ? kind : KEPT_SLOT_NONE;
+  if (kind != KEPT_SLOT_TEXT) return kept_seqlock_is_valid(section) ? kind : KEPT_SLOT_NONE;
   if (count >= capacity || count > KEPT_SLOT_BYTES) return KEPT_SLOT_NONE;
-  bool seen = count >= 16 ? kept_seqlock_copy(&section, slot->payload, count, buffer, 16)
-    : count >= 8          ? kept_seqlock_copy(&section, slot->payload, count, buffer, 8)
-    : count >= 4          ? kept_seqlock_copy(&section, slot->payload, count, buffer, 4)
-    : count >= 2          ? kept_seqlock_copy(&section, slot->payload, count, buffer, 2)
-    : count == 1          ? kept_seqlock_copy(&section, slot->payload, 1, buffer, 1)
-                          : kept_seqlock_copy(&section, slot->payload, 0, buffer, 0);
+  bool seen = count >= 16 ? kept_seqlock_copy(section, slot->payload, count, buffer, 16)
+    : count >= 8          ? kept_seqlock_copy(section, slot->payload, count, buffer, 8)
+    : count >= 4          ? kept_seqlock_copy(section, slot->payload, count, buffer, 4)
+    : count >= 2          ? kept_seqlock_copy(section, slot->payload, count, buffer, 2)
+    : count == 1          ? kept_seqlock_copy(section, slot->payload, 1, buffer, 1)
+                          : kept_seqlock_copy(section, slot->payload, 0, buffer, 0);
   if (!seen) return KEPT_SLOT_NONE;
   *length = count;
   return KEPT_SLOT_TEXT;
 }
 
+/// Reads a key's text, and copies it with a NUL if there is room; nothing is written otherwise.
+KEPT_SEQLOCK_READ intptr_t kept_seqlock_read_text(const kept_read_context *handle, const void *key, size_t key_length,
+  uint64_t hash, char *buffer, size_t capacity, size_t *length) {
+  if (handle->readers.text) return handle->readers.text(handle, key, key_length, hash, buffer, capacity, length);
+  kept_seqlock_section section;
+  if (!kept_seqlock_begin(handle, &section)) return KEPT_SLOT_NONE;
+  const kept_slot *slot = kept_seqlock_find(&section, key, key_length, hash);
+  return slot                         ? kept_seqlock_slot_text(&section, slot, buffer, capacity, length)
+    : kept_seqlock_is_valid(&section) ? KEPT_SLOT_UNKNOWN
+                                      : KEPT_SLOT_NONE;
+}
+
 static inline uint64_t *kept_index_header_open(kept_index_header *header) { return &header->open; }
 
 static inline uint64_t *kept_index_header_sequence(kept_index_header *header) { return &header->sequence; }
+
+/// Sets the records of an index during a change of it.
+static inline void kept_publish_records(kept_index_header *header, const void *records) {
+  __atomic_store_n(&header->records, records, __ATOMIC_RELAXED);
+}
 
 /// Publishes another array of slots.
 static inline void kept_publish_slots(kept_index_header *header, kept_slots *slots) {

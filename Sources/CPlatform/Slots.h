@@ -11,8 +11,16 @@
 
 #include "Hash.h"
 
-/// The kinds of a slot. Any other value is stored in its entry.
-enum { KEPT_SLOT_NONE, KEPT_SLOT_ABSENT, KEPT_SLOT_BOOL, KEPT_SLOT_INT, KEPT_SLOT_DOUBLE, KEPT_SLOT_TEXT };
+/// The kinds of a slot. NONE means that the value is in the entry, and UNKNOWN, to readers, that there is no slot.
+enum {
+  KEPT_SLOT_NONE,
+  KEPT_SLOT_ABSENT,
+  KEPT_SLOT_BOOL,
+  KEPT_SLOT_INT,
+  KEPT_SLOT_DOUBLE,
+  KEPT_SLOT_TEXT,
+  KEPT_SLOT_UNKNOWN
+};
 
 enum { KEPT_SLOT_BYTES = 32 };
 
@@ -33,7 +41,8 @@ enum { KEPT_GROUP = 8 };
 typedef struct kept_slots {
   uint64_t mask; // one less than the number of groups, which is a power of two
   kept_slot *slots;
-  uint64_t *tags; // a word for each group; a byte of it is 0 if the slot is empty, else the key's tag
+  uint64_t *tags;  // a word for each group; a byte of it is 0 if the slot is empty, else the key's tag
+  uint64_t filter; // has the filter bits of all keys
 } kept_slots;
 
 #define KEPT_RELAXED(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
@@ -49,12 +58,14 @@ typedef struct kept_slots {
 #define KEPT_EACH_BYTE 0x0101010101010101u
 #define KEPT_HIGH_BITS 0x8080808080808080u
 
-/// The group in which the search for a hash begins. The lowest bits of a hash are not used, because the last one is
+/// The group where the search for a hash begins. The lowest bits of a hash are not used, because the last one is
 /// always 1.
 static inline uint64_t kept_first_group(uint64_t hash, uint64_t mask) { return hash >> 16 & mask; }
 
 /// The tag of a hash; never 0.
 static inline uint64_t kept_tag(uint64_t hash) { return hash >> 57 | 0x80; }
+
+static inline uint64_t kept_filter_bit(uint64_t hash) { return UINT64_C(1) << (hash >> 58); }
 
 /// The high bits of the bytes that are 0, and occasionally of a byte above such a byte.
 static inline uint64_t kept_zero_bytes(uint64_t word) { return (word - KEPT_EACH_BYTE) & ~word & KEPT_HIGH_BITS; }
@@ -81,7 +92,8 @@ KEPT_RACES static inline __attribute__((always_inline)) kept_slot *kept_find(
 }
 
 /// Takes an empty slot for a key that has none. There must be one.
-static inline kept_slot *kept_take_slot(const kept_slots *table, uint64_t hash) {
+static inline kept_slot *kept_take_slot(kept_slots *table, uint64_t hash) {
+  __atomic_store_n(&table->filter, table->filter | kept_filter_bit(hash), __ATOMIC_RELAXED);
   uint64_t group = kept_first_group(hash, table->mask), empty;
   while (!(empty = ~table->tags[group] & KEPT_HIGH_BITS)) group = (group + 1) & table->mask;
   uint64_t place = kept_lowest(empty);

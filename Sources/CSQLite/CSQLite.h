@@ -45,7 +45,7 @@ static inline unsigned kept_sqlite_data_version(sqlite3 *connection) {
   return sqlite3_file_control(connection, "main", SQLITE_FCNTL_DATA_VERSION, &version) == SQLITE_OK ? version : 0;
 }
 
-/// Whether a result code stands for a lack of memory: some of these are named I/O errors.
+/// Whether a result code means a lack of memory: some of these are named I/O errors.
 static inline int kept_sqlite_lacks_memory(int status) {
   return (status & 0xFF) == SQLITE_NOMEM || status == SQLITE_IOERR_NOMEM;
 }

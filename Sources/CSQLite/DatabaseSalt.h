@@ -1,5 +1,5 @@
 // The salt of a database: a random number in each of its pages, and in the pages of its log (PageChecksums.h). A page
-// with another salt is one of another database, whose log lies beside this one.
+// with another salt is one of another database, whose log is next to this one.
 #ifndef KEPT_DATABASE_SALT_H
 #define KEPT_DATABASE_SALT_H
 

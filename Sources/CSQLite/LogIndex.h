@@ -1,4 +1,4 @@
-// What a database and its log have: how far the log reaches, by SQLite's wal-index, whether it is damaged or that of
+// The state of a database and its log: how far the log reaches, by SQLite's wal-index, whether it is damaged or that of
 // another database, and whether a page is missing in both.
 #ifndef KEPT_LOG_INDEX_H
 #define KEPT_LOG_INDEX_H

@@ -26,7 +26,7 @@ static inline void kept_put_big_endian(unsigned char *bytes, uint32_t number) {
   for (int i = 0; i < 4; i++) bytes[i] = (unsigned char)(number >> (24 - 8 * i));
 }
 
-/// The page size from its two-byte form, in which 1 stands for 64 KiB; 0 if it is invalid.
+/// The page size from its two-byte form, where 1 means 64 KiB; 0 if it is invalid.
 static inline uint32_t kept_page_size(uint32_t stored) {
   if (stored == 1) return 65536;
   return stored >= 512 && (stored & (stored - 1)) == 0 ? stored : 0;

@@ -163,7 +163,7 @@ static inline int kept_vfs_last_error(sqlite3_vfs *vfs, int count, char *out) {
   return kept_below(vfs)->xGetLastError(kept_below(vfs), count, out);
 }
 
-/// Makes a VFS above another one; the caller adds the name, and what is not forwarded.
+/// Makes a VFS above another one; the caller adds the name, and the methods that are not forwarded.
 static inline struct kept_vfs kept_vfs_above(sqlite3_vfs *below) {
   struct kept_vfs made = { *below, below, below->xOpen };
   sqlite3_vfs *vfs = &made.vfs;

@@ -19,9 +19,14 @@ struct kept_reading {
   int found_damage; // whether a page was missing or incomplete, or had a wrong checksum or salt
 };
 
-/// Custom file controls: one takes a kept_reading, one takes an int that says whether wrong checksums are ignored, and
-/// one returns in an int whether pages have checksums.
-enum { KEPT_TAKE_READING = 0x4B657074, KEPT_IGNORE_CHECKSUMS, KEPT_HAS_CHECKSUMS };
+/// Custom file controls: one takes a kept_reading, one takes an int that says whether wrong checksums are ignored, one
+/// returns in an int whether pages have checksums, and one takes a kept_first_page.
+enum { KEPT_TAKE_READING = 0x4B657074, KEPT_IGNORE_CHECKSUMS, KEPT_HAS_CHECKSUMS, KEPT_REPLACE_FIRST_PAGE };
+
+/// The first page of a new database. It has the header and the schema of every database of Kept.
+struct kept_first_page {
+  unsigned char bytes[4096];
+};
 
 /// A file's own methods, wrapped by stricter ones; freed when the file is closed.
 struct kept_strict_methods {
@@ -32,6 +37,7 @@ struct kept_strict_methods {
   int has_header;     // whether the header was read or written
   uint32_t page_size; // of pages with checksums; 0: they have none, or there was no header yet
   int ignores_checksums;
+  struct kept_first_page *first_page; // what the first page of a damaged database is replaced with; or NULL
   struct kept_salt salt;
   sqlite3_file *database;    // of a log
   sqlite3_int64 frame_start; // where the last frame header was written to a log
@@ -136,13 +142,15 @@ static inline int kept_read_database(sqlite3_file *file, void *bytes, int size, 
     return kept_read_part(file, bytes, size, offset);
   int status = kept_read_bytes(file, bytes, size, offset);
   if (status != SQLITE_OK) return status;
+  int is_replaced = offset == 0 && strict->first_page;
+  if (is_replaced) memcpy(bytes, strict->first_page->bytes, (size_t)(size < 4096 ? size : 4096));
   // Once set it stays, so that damage to the header does not end verification.
   if (!strict->page_size && offset == 0 && size >= KEPT_HEADER_BYTES) {
     strict->has_header = 1;
     strict->page_size = kept_checked_page_size((const unsigned char *)bytes);
     is_page = (uint32_t)size == strict->page_size;
   }
-  if (!is_page || strict->ignores_checksums) return status;
+  if (!is_page || strict->ignores_checksums || is_replaced) return status;
   return kept_verify_page(file, bytes, (uint32_t)size, (uint32_t)(offset / size) + 1);
 }
 
@@ -173,6 +181,11 @@ static inline int kept_control_strict(sqlite3_file *file, int what, void *argume
       strict->reading = none;
       return SQLITE_OK;
     case KEPT_IGNORE_CHECKSUMS: strict->ignores_checksums = *(int *)argument; return SQLITE_OK;
+    case KEPT_REPLACE_FIRST_PAGE:
+      strict->first_page = (struct kept_first_page *)malloc(sizeof *strict->first_page);
+      if (!strict->first_page) return SQLITE_NOMEM;
+      *strict->first_page = *(struct kept_first_page *)argument;
+      return SQLITE_OK;
     case KEPT_HAS_CHECKSUMS: *(int *)argument = strict->page_size != 0; return SQLITE_OK;
     default: return strict->plain->xFileControl(file, what, argument);
   }
@@ -190,6 +203,7 @@ static inline int kept_close_strict(sqlite3_file *file) {
   file->pMethods = strict->plain;
   int status = file->pMethods->xClose(file);
   free(strict->frame);
+  free(strict->first_page);
   free(strict);
   return status;
 }
@@ -262,6 +276,17 @@ static inline int kept_sqlite_reserve(sqlite3 *connection) {
 static inline int kept_sqlite_has_checksums(sqlite3 *connection) {
   int has = 0;
   return sqlite3_file_control(connection, "main", KEPT_HAS_CHECKSUMS, &has) == SQLITE_OK && has;
+}
+
+/// Makes this connection read the first page of a new database in place of its own, which is damaged. The page does not
+/// say how many there are. Call it once.
+static inline int kept_sqlite_replace_first_page(sqlite3 *connection, sqlite3 *new) {
+  sqlite3_file *file = kept_sqlite_database_file(new);
+  struct kept_first_page page;
+  int status = file ? file->pMethods->xRead(file, page.bytes, sizeof page.bytes, 0) : SQLITE_CANTOPEN;
+  if (status != SQLITE_OK) return status;
+  memset(page.bytes + 28, 0, 4);
+  return sqlite3_file_control(connection, "main", KEPT_REPLACE_FIRST_PAGE, &page);
 }
 
 /// Switches between reading pages with wrong checksums and refusing them.

@@ -2,6 +2,7 @@
 
 public import CKept
 import KeptCore
+import KeptValues
 
 @_cdecl("kept_backup") @implementation
 public func kept_backup(
@@ -10,9 +11,7 @@ public func kept_backup(
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
     let (store, path) = (try store.store(), try path.text("path"))
-    guard flags & ~KEPT_BACKUP_REPLACE == 0 else {
-      throw StoreError(.invalid, "the flags \(flags) have a bit that is none of KEPT_BACKUP_…; use those alone")
-    }
+    try checkFlags(flags, KEPT_BACKUP_REPLACE, "KEPT_BACKUP_REPLACE")
     let shown = try store.backup(to: path, replacing: flags & KEPT_BACKUP_REPLACE != 0)
     revision?.pointee = shown
   }

@@ -9,7 +9,7 @@
 
 import CKept
 import CPlatform
-import KeptCore
+import KeptValues
 
 /// Runs the body of an exported function: a thrown error becomes a status and a filled-in `kept_error`.
 func boundary(_ error: UnsafeMutablePointer<kept_error>?, _ body: () throws(StoreError) -> Void) -> kept_status {
@@ -26,7 +26,7 @@ func boundary(_ error: UnsafeMutablePointer<kept_error>?, _ body: () throws(Stor
 
 /// Runs code that may wait.
 ///
-/// A thread that is cancelled meanwhile ends afterwards, when it holds no lock.
+/// A thread that is cancelled during the call ends afterwards, when it holds no lock.
 ///
 /// Every exported function uses it, through ``boundary(_:_:)`` or directly, except those that only read memory.
 @inline(__always)
@@ -51,7 +51,7 @@ func boundary(
 extension Optional {
   /// The pointer, or `invalid` with the argument's name for NULL.
   func required(_ name: StaticString) throws(StoreError) -> Wrapped {
-    guard let self else { throw StoreError(.invalid, "the argument \"\(name)\" is NULL; it must not be") }
+    guard let self else { throw StoreError(.invalid, "the argument \"\(name)\" must not be NULL") }
     return self
   }
 }
@@ -63,6 +63,13 @@ extension Optional where Wrapped == UnsafePointer<CChar> {
       throw StoreError(.invalid, "the argument \"\(name)\" is not UTF-8; convert it first")
     }
     return text
+  }
+}
+
+/// Throws `invalid` for flags that a function does not have.
+func checkFlags(_ flags: UInt32, _ known: UInt32, _ names: StaticString) throws(StoreError) {
+  guard flags & ~known == 0 else {
+    throw StoreError(.invalid, "unknown flags \(flags & ~known); use only \(names)")
   }
 }
 

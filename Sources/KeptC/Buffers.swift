@@ -2,6 +2,7 @@
 
 public import CKept
 import KeptCore
+import KeptValues
 
 @_cdecl("kept_get_string") @implementation
 public func kept_get_string(
@@ -56,9 +57,9 @@ func readString(
 ) -> kept_status {
   let isDone = fromMemory(store, key, buffer) { store, key, buffer in
     var count = 0
-    guard store.readString(key, buffer, capacity, &count) else { return false }
-    length?.pointee = count
-    return true
+    let found = store.readString(key, buffer, capacity, &count)
+    if found == .value { length?.pointee = count }
+    return found
   }
   return isDone ? KEPT_OK : askForString(store, key, buffer, capacity, length, error)
 }
@@ -71,7 +72,7 @@ private func askForString(
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
     try check(UnsafeMutableRawPointer(buffer), capacity)
-    let text = try readValue(store, key, as: "string") { $0.asString }
+    let text = try readValue(store, key, as: "a string") { $0.asString }
     try copy(Array(text.utf8), endingWithNUL: true, into: UnsafeMutableRawPointer(buffer), capacity, length)
   }
 }
@@ -81,16 +82,18 @@ func given(_ start: UnsafeRawPointer, _ length: Int) throws(StoreError) -> Unsaf
   // C counts are unsigned: a negative number here is a huge one there.
   guard 0...Limits.valueBytes ~= length else {
     throw StoreError(
-      .tooLarge, "the value has \(UInt(bitPattern: length)) bytes; at most \(Limits.valueBytes) are allowed")
+      .tooLarge, "the length is \(UInt(bitPattern: length)); at most \(Limits.valueBytes) bytes are allowed")
   }
-  try Memory.ask(for: length, to: "take the value")
+  try Memory.ask(for: length, to: "copy the argument")
   return UnsafeRawBufferPointer(start: start, count: length).assumingMemoryBound(to: UInt8.self)
 }
 
 /// A buffer may be NULL only if its capacity is 0.
 private func check(_ buffer: UnsafeMutableRawPointer?, _ capacity: Int) throws(StoreError) {
   guard buffer != nil || capacity == 0 else {
-    throw StoreError(.invalid, "the argument \"buffer\" is NULL, but its capacity is \(UInt(bitPattern: capacity))")
+    throw StoreError(
+      .invalid,
+      "the capacity is \(UInt(bitPattern: capacity)), but \"buffer\" is NULL; pass a buffer or a capacity of 0")
   }
 }
 
@@ -102,7 +105,8 @@ private func copy(
   length?.pointee = bytes.count
   let needed = bytes.count + (endingWithNUL ? 1 : 0)
   guard UInt(bitPattern: capacity) >= UInt(needed) else {
-    throw StoreError(.tooLarge, "the buffer has \(capacity) bytes, and \(needed) are needed; call again with so many")
+    throw StoreError(
+      .tooLarge, "the buffer has \(capacity) bytes, but \(needed) are needed; call again with a larger buffer")
   }
   guard let buffer else { return }
   UnsafeMutableRawBufferPointer(start: buffer, count: bytes.count).copyBytes(from: bytes)

@@ -3,6 +3,8 @@
 public import CKept
 import CPlatform
 import KeptCore
+import KeptSchema
+import KeptValues
 
 @_cdecl("kept_declare_json") @implementation
 public func kept_declare_json(

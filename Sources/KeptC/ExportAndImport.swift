@@ -2,6 +2,7 @@
 
 public import CKept
 import KeptCore
+import KeptValues
 
 @_cdecl("kept_export_json") @implementation
 public func kept_export_json(
@@ -35,7 +36,7 @@ public func kept_import(
     // C counts are unsigned: a negative number here is a huge one there. None of it is read.
     guard 0...ImportOptions.mostBytes ~= length else {
       throw StoreError(
-        .tooLarge, "the text has \(UInt(bitPattern: length)) bytes; at most \(ImportOptions.mostBytes) are imported")
+        .tooLarge, "the text is \(UInt(bitPattern: length)) bytes long; at most \(ImportOptions.mostBytes) are allowed")
     }
     let start = length == 0 ? nil : try text.required("text")
     let bytes = UnsafeRawBufferPointer(start: start, count: length).assumingMemoryBound(to: UInt8.self)
@@ -62,7 +63,10 @@ private func give(_ made: ImportReport, _ report: UnsafeMutablePointer<UnsafeMut
 
 extension Optional where Wrapped == UnsafePointer<kept_transfer_options> {
   fileprivate func exporting() throws(StoreError) -> ExportOptions {
-    guard let given = try known(allowing: KEPT_TRANSFER_DECLARATIONS | KEPT_TRANSFER_SECRETS | KEPT_TRANSFER_READABLE)
+    guard
+      let given = try known(
+        "an export", allowing: KEPT_TRANSFER_DECLARATIONS | KEPT_TRANSFER_SECRETS | KEPT_TRANSFER_READABLE,
+        "KEPT_TRANSFER_DECLARATIONS, _SECRETS and _READABLE")
     else { return ExportOptions() }
     return ExportOptions(
       prefix: try given.prefix.textIfAny("prefix") ?? "",
@@ -76,7 +80,8 @@ extension Optional where Wrapped == UnsafePointer<kept_transfer_options> {
     let formats = KEPT_TRANSFER_FLAT | KEPT_TRANSFER_NESTED
     guard
       let given = try known(
-        allowing: KEPT_TRANSFER_REPLACE | KEPT_TRANSFER_DRY_RUN | KEPT_TRANSFER_DECLARATIONS | formats)
+        "an import", allowing: KEPT_TRANSFER_REPLACE | KEPT_TRANSFER_DRY_RUN | KEPT_TRANSFER_DECLARATIONS | formats,
+        "KEPT_TRANSFER_REPLACE, _DRY_RUN, _DECLARATIONS, _FLAT and _NESTED")
     else { return ImportOptions() }
     let format: ImportFormat
     switch given.flags & formats {
@@ -84,7 +89,7 @@ extension Optional where Wrapped == UnsafePointer<kept_transfer_options> {
     case KEPT_TRANSFER_FLAT: format = .json
     case KEPT_TRANSFER_NESTED: format = .nestedJSON
     default:
-      throw StoreError(.invalid, "a text is either flat or nested; use KEPT_TRANSFER_FLAT or KEPT_TRANSFER_NESTED")
+      throw StoreError(.invalid, "KEPT_TRANSFER_FLAT and KEPT_TRANSFER_NESTED cannot be combined; use one of them")
     }
     return ImportOptions(
       format: format, prefix: try given.prefix.textIfAny("prefix") ?? "",
@@ -95,11 +100,14 @@ extension Optional where Wrapped == UnsafePointer<kept_transfer_options> {
   }
 
   /// A copy of the caller's options; nil for NULL.
-  private func known(allowing flags: UInt32) throws(StoreError) -> kept_transfer_options? {
+  private func known(
+    _ operation: StaticString, allowing flags: UInt32, _ names: StaticString
+  ) throws(StoreError) -> kept_transfer_options? {
     guard let self else { return nil }
     let known = try knownOptions(self, size: self.pointee.size, least: 48, name: "KEPT_TRANSFER_OPTIONS_INIT")
     guard known.flags & ~flags == 0 else {
-      throw StoreError(.invalid, "the flags \(known.flags) have a bit that means nothing here; see KEPT_TRANSFER_…")
+      throw StoreError(
+        .invalid, "the flags \(known.flags & ~flags) are not allowed in \(operation); use only \(names)")
     }
     return known
   }

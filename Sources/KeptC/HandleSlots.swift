@@ -1,9 +1,10 @@
 // The slots behind the numbers that C has for objects. A slot is used again, a number never.
 
 import CPlatform
-import KeptCore
+import KeptSystem
+import KeptValues
 
-/// The kind of object that a number stands for, in its lowest two bits.
+/// The kind of object that a number names, in its lowest two bits.
 enum HandleKind: UInt {
   case transaction = 1
   case snapshot = 3
@@ -39,10 +40,12 @@ final class HandleSlots: @unchecked Sendable {
   /// The addresses of chunks of slots, each twice as large as the one before: first their words, then their contents.
   private let chunks = UnsafeMutablePointer<UInt64>.allocate(capacity: SlotPlace.chunks)
   private let kind: HandleKind
+  /// The noun for the objects in errors, in the plural.
+  private let name: StaticString
   private let pins: Pins
 
-  init(_ kind: HandleKind, _ pins: Pins) {
-    (self.kind, self.pins) = (kind, pins)
+  init(_ kind: HandleKind, _ pins: Pins, _ name: StaticString) {
+    (self.kind, self.pins, self.name) = (kind, pins, name)
     chunks.initialize(repeating: 0, count: SlotPlace.chunks)
   }
 
@@ -57,7 +60,7 @@ final class HandleSlots: @unchecked Sendable {
       return slot.content.pointee.number
     }
     guard let number else {
-      throw StoreError(.failed, "\(SlotPlace.most) handles of this kind are open; end those that are not used")
+      throw StoreError(.failed, "\(SlotPlace.most) \(name) are open, and no more are allowed; end some")
     }
     return UInt(number)
   }
@@ -79,7 +82,7 @@ final class HandleSlots: @unchecked Sendable {
     return slot(at: table.count - 1)
   }
 
-  /// Inserts an object at a reserved number, unless that was removed meanwhile.
+  /// Inserts an object at a reserved number, unless that was removed in between.
   func insert(_ object: AnyObject, at number: UInt) {
     table.updateQuietly { _ in
       guard let slot = slot(of: number), slot.content.pointee.number == number else { return }
@@ -141,7 +144,7 @@ final class HandleSlots: @unchecked Sendable {
 
   @inline(__always)
   private func slot(of number: UInt) -> Slot? {
-    // So 0, the word of a slot without an object, is no number.
+    // So 0, the word of a slot without an object, is not a number.
     number & 3 == kind.rawValue ? slot(at: UInt64(number) >> 2 & (SlotPlace.most - 1)) : nil
   }
 

@@ -5,13 +5,16 @@
 // - transactions, snapshots and subscriptions are unlimited in number, so their handles are odd numbers (no object has
 //   an odd address), each used once. They name a slot of a table, which no longer has them after their end.
 
+import CPlatform
 import KeptCore
+import KeptSystem
+import KeptValues
 
 /// Objects of one class that C refers to by a number.
 struct HandleTable<Object: AnyObject & Sendable>: Sendable {
   private let slots: HandleSlots
 
-  init(_ kind: HandleKind, _ pins: Pins) { slots = HandleSlots(kind, pins) }
+  init(_ kind: HandleKind, _ pins: Pins, _ name: StaticString = "handles") { slots = HandleSlots(kind, pins, name) }
 
   /// Inserts an object; returns its number.
   ///
@@ -27,7 +30,7 @@ struct HandleTable<Object: AnyObject & Sendable>: Sendable {
   /// Throws `failed` if there are too many.
   func reserve() throws(StoreError) -> UInt { try slots.reserve() }
 
-  /// Inserts an object at a reserved number, unless that was removed meanwhile.
+  /// Inserts an object at a reserved number, unless that was removed in between.
   func insert(_ object: Object, at number: UInt) { slots.insert(object, at: number) }
 
   /// Returns the object of a number; nil after it was removed.
@@ -60,9 +63,9 @@ final class Subscribed: Sendable {
 }
 
 enum Handles {
-  static let transactions = HandleTable<Transaction>(.transaction, pins)
-  static let snapshots = HandleTable<Snapshot>(.snapshot, pins)
-  static let subscriptions = HandleTable<Subscribed>(.subscription, pins)
+  static let transactions = HandleTable<Transaction>(.transaction, pins, "transactions")
+  static let snapshots = HandleTable<Snapshot>(.snapshot, pins, "snapshots")
+  static let subscriptions = HandleTable<Subscribed>(.subscription, pins, "subscriptions")
 
   private static let pins = Pins()
 
@@ -76,12 +79,14 @@ enum Handles {
   /// The store of a handle; nil after its end.
   @inline(never)
   static func store(_ handle: OpaquePointer) -> Store? {
-    pins.hold { ReadContext.owner(of: handle).map { Unmanaged<Store>.fromOpaque($0).retain() } }?.takeRetainedValue()
+    pins.hold {
+      kept_read_context_owner(UnsafePointer(handle)).map { Unmanaged<Store>.fromOpaque($0).retain() }
+    }?.takeRetainedValue()
   }
 
   /// Releases a store that was closed; a second call has no effect.
   static func end(_ handle: OpaquePointer) {
-    guard let owner = ReadContext.disown(handle) else { return }
+    guard let owner = kept_read_context_set_owner(UnsafeMutablePointer(handle), nil) else { return }
     // Any thread that has read the owner has taken its own reference by then.
     pins.awaitAll()
     Unmanaged<Store>.fromOpaque(owner).release()
@@ -113,12 +118,12 @@ extension Optional where Wrapped == OpaquePointer {
     if let transaction = try transactionOrNil() { transaction } else { try store() }
   }
 
-  /// A store; `unsupported` for a transaction.
+  /// A store; `unsupported` for a transaction or a snapshot.
   func store() throws(StoreError) -> Store {
     let handle = try required("store")
     guard !Handles.isNumber(handle) else {
-      if let snapshot = try snapshotOrNil() { throw unsupported(snapshot) }
-      throw StoreError(.unsupported, "a transaction cannot do this; call it on the store")
+      let kind = try snapshotOrNil() == nil ? "transaction" : "snapshot"
+      throw StoreError(.unsupported, "this function does not take a \(kind); call it on the store")
     }
     guard let store = Handles.store(handle) else {
       throw StoreError(.closed, "the store was closed; open it again")
@@ -126,10 +131,14 @@ extension Optional where Wrapped == OpaquePointer {
     return store
   }
 
-  /// A transaction; `invalid` for a store.
+  /// A transaction; `invalid` for a store, `unsupported` for a snapshot.
   func transaction() throws(StoreError) -> Transaction {
-    guard let transaction = try transactionOrNil() else {
-      throw StoreError(.invalid, "expected a transaction, got a store; begin one with kept_begin")
+    _ = try required("transaction")
+    let isSnapshot = try snapshotOrNil() != nil
+    guard !isSnapshot, let transaction = try transactionOrNil() else {
+      throw StoreError(
+        isSnapshot ? .unsupported : .invalid,
+        "expected a transaction, got a \(isSnapshot ? "snapshot" : "store"); begin one with kept_begin")
     }
     return transaction
   }
@@ -137,7 +146,10 @@ extension Optional where Wrapped == OpaquePointer {
   private func transactionOrNil() throws(StoreError) -> Transaction? {
     let handle = try required("store")
     guard Handles.isNumber(handle) else { return nil }
-    if let snapshot = try snapshotOrNil() { throw unsupported(snapshot) }
+    if let snapshot = try snapshotOrNil() {
+      throw StoreError(
+        .unsupported, "the snapshot of revision \(snapshot.revision) is read-only; call the function on the store")
+    }
     guard let transaction = Handles.transactions.find(UInt(bitPattern: handle)) else {
       throw StoreError(.closed, "the transaction has ended; begin another")
     }
@@ -152,10 +164,5 @@ extension Optional where Wrapped == OpaquePointer {
       throw StoreError(.closed, "the snapshot has ended; take another")
     }
     return snapshot
-  }
-
-  private func unsupported(_ snapshot: Snapshot) -> StoreError {
-    StoreError(
-      .unsupported, "a snapshot, here of revision \(snapshot.revision), can only be read; call this on the store")
   }
 }

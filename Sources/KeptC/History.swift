@@ -2,6 +2,7 @@
 
 public import CKept
 import KeptCore
+import KeptValues
 
 @_cdecl("kept_history_json") @implementation
 public func kept_history_json(
@@ -10,9 +11,7 @@ public func kept_history_json(
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
     let (store, out) = (try store.store(), try json.required("json"))
-    guard flags & ~KEPT_HISTORY_PREFIX == 0 else {
-      throw StoreError(.invalid, "the flags \(flags) have a bit that is not KEPT_HISTORY_PREFIX; use that alone")
-    }
+    try checkFlags(flags, KEPT_HISTORY_PREFIX, "KEPT_HISTORY_PREFIX")
     let text = try key.text("key")
     let history = try flags == 0 ? store.history(of: text) : store.history(prefix: text)
     out.pointee = try history.newCText()

@@ -3,6 +3,7 @@
 public import CKept
 import CPlatform
 import KeptCore
+import KeptValues
 
 @_cdecl("kept_get_json") @implementation
 public func kept_get_json(

@@ -2,6 +2,7 @@
 
 public import CKept
 import KeptCore
+import KeptValues
 
 @_cdecl("kept_contains") @implementation
 public func kept_contains(
@@ -39,7 +40,7 @@ public func kept_revision_of(
     let out = try revision.required("revision")
     let key = try key.key()
     guard let entry = try settings.entry(for: key), entry.value != nil else {
-      throw StoreError(.absent, key: key.text, "is not stored, and so has no revision")
+      throw StoreError(.absent, key: key.text, "is not stored, so it has no revision")
     }
     out.pointee = entry.revision
   }

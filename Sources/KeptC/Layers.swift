@@ -3,6 +3,8 @@
 public import CKept
 import CPlatform
 import KeptCore
+import KeptSystem
+import KeptValues
 
 @_cdecl("kept_explain_json") @implementation
 public func kept_explain_json(
@@ -35,13 +37,18 @@ public func kept_register_json(
   boundary(error) { () throws(StoreError) in
     let store = try store.store()
     guard let defaults = try json.value(for: nil).asDictionary else {
-      throw StoreError(.invalid, "defaults are an object of keys and values")
+      throw StoreError(.invalid, "the defaults are not an object that maps keys to values")
     }
     try store.register(defaults: defaults)
   }
 }
 
 extension Layer {
+  init?(code: UInt32) {
+    guard let layer = Layer.allCases.first(where: { Layer.code(of: $0) == code }) else { return nil }
+    self = layer
+  }
+
   static func code(of layer: Layer?) -> UInt32 {
     switch layer {
     case nil: KEPT_LAYER_NONE
@@ -96,19 +103,20 @@ extension kept_options {
 
   private func arguments(hearing report: (StoreError) -> Void) throws(StoreError) -> [String]? {
     guard argc >= 0, argv != nil || argc == 0 else {
-      throw StoreError(
-        .invalid, "argv has fewer entries than argc, \(UInt(bitPattern: argc)); pass both as main() received them")
+      let count = UInt(bitPattern: argc)
+      let found = argv == nil ? "argv is NULL, but argc is \(count)" : "argc is \(count), which is too large"
+      throw StoreError(.invalid, "\(found); pass both as main() received them")
     }
     guard let argv else { return nil }
     var arguments: [String] = []
     for place in 0..<argc {
       guard let argument = argv[place] else {
-        throw StoreError(.invalid, "argv ends at \(place), but argc is \(argc); pass both as main() received them")
+        throw StoreError(.invalid, "argv[\(place)] is NULL, but argc is \(argc); pass both as main() received them")
       }
       if let text = String(validatingCString: argument) {
         arguments.append(text)
       } else {
-        report(StoreError(.invalid, "the argument \(place) is ignored: it is not UTF-8"))
+        report(StoreError(.invalid, "argument \(place) is ignored, because it is not UTF-8"))
         // A lone dash is neither a key nor a value.
         arguments.append("-")
       }

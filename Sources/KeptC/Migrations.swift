@@ -2,6 +2,7 @@
 
 public import CKept
 import KeptCore
+import KeptValues
 
 @_cdecl("kept_schema_version") @implementation
 public func kept_schema_version(
@@ -21,9 +22,7 @@ public func kept_migrate(
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
     let store = try store.store()
-    guard flags < KEPT_MIGRATE_CONFIRMED << 1 else {
-      throw StoreError(.invalid, "the flags \(flags) have a bit that is none of KEPT_MIGRATE_…; use those alone")
-    }
+    try checkFlags(flags, KEPT_MIGRATE_CONFIRMED << 1 - 1, "KEPT_MIGRATE_…")
     // C counts are unsigned: a negative number here is a huge one there.
     guard 0...mostSteps ~= count else {
       throw StoreError(.invalid, "there are \(UInt(bitPattern: count)) steps; at most \(mostSteps) are allowed")
@@ -54,7 +53,7 @@ public func kept_rename(
   boundary(warning: error) { () throws(StoreError) in
     let (settings, key, other) = (try store.settings(), try key.text("key"), try to.text("to"))
     guard try settings.rename(key, to: other) else {
-      throw StoreError(.absent, key: key, "is neither stored nor declared, and cannot be renamed")
+      throw StoreError(.absent, key: key, "is neither stored nor declared, so it cannot be renamed")
     }
     let name = try KeyName(other)
     return settings.layerHiding(name).map { StoreError.shadowed(name, by: $0) }
@@ -107,14 +106,14 @@ extension Migration {
 extension kept_error {
   /// Sets the failure that applies until a confirming callback has written another result.
   fileprivate mutating func expectFailure() {
-    withUnsafeMutablePointer(to: &self) { $0.fill(StoreError(.failed, "it was left before it was done")) }
+    withUnsafeMutablePointer(to: &self) { $0.fill(StoreError(.failed, "the step did not finish")) }
   }
 
   /// The failure of a callback; its message may be missing.
   fileprivate func asStoreError(_ status: kept_status) -> StoreError {
     let sentence = withUnsafeBytes(of: message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     let code = StoreError.Code(rawValue: status)
-    return StoreError(code, sentence.isEmpty ? "it answered \"\(code)\"" : sentence)
+    return StoreError(code, sentence.isEmpty ? "the step returned \"\(code)\"" : sentence)
   }
 }
 

@@ -3,6 +3,7 @@
 
 public import CKept
 import KeptCore
+import KeptValues
 
 @_cdecl("kept_notice_revision") @implementation
 public func kept_notice_revision(_ notice: OpaquePointer?) -> UInt64 { shown(notice)?.notice.revision ?? 0 }
@@ -77,28 +78,28 @@ public func kept_notice_secret(_ notice: OpaquePointer?, _ index: Int) -> Bool {
 public func kept_value_bool(
   _ value: OpaquePointer?, _ out: UnsafeMutablePointer<Bool>?, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
-  read(value, out, error, as: "bool") { $0.asBool }
+  read(value, out, error, as: "a bool") { $0.asBool }
 }
 
 @_cdecl("kept_value_int64") @implementation
 public func kept_value_int64(
   _ value: OpaquePointer?, _ out: UnsafeMutablePointer<Int64>?, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
-  read(value, out, error, as: "int64") { $0.asInt64 }
+  read(value, out, error, as: "an int64") { $0.asInt64 }
 }
 
 @_cdecl("kept_value_uint64") @implementation
 public func kept_value_uint64(
   _ value: OpaquePointer?, _ out: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
-  read(value, out, error, as: "uint64") { $0.asUInt64 }
+  read(value, out, error, as: "a uint64") { $0.asUInt64 }
 }
 
 @_cdecl("kept_value_double") @implementation
 public func kept_value_double(
   _ value: OpaquePointer?, _ out: UnsafeMutablePointer<Double>?, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
-  read(value, out, error, as: "double") { $0.asDouble }
+  read(value, out, error, as: "a double") { $0.asDouble }
 }
 
 @_cdecl("kept_value_date") @implementation
@@ -109,7 +110,7 @@ public func kept_value_date(
   boundary(error) { () throws(StoreError) in
     let seconds = try seconds.required("seconds")
     let nanoseconds = try nanoseconds.required("nanoseconds")
-    let date = try value.shown().converted("date") { $0.asDate }
+    let date = try value.shown().converted("a date") { $0.asDate }
     seconds.pointee = date.seconds
     nanoseconds.pointee = date.nanoseconds
   }
@@ -123,7 +124,7 @@ public func kept_value_string(
   boundary(error) { () throws(StoreError) in
     let out = try text.required("text")
     let shown = try value.shown()
-    var string = try shown.converted("string") { $0.asString }
+    var string = try shown.converted("a string") { $0.asString }
     let bytes = string.withUTF8 { text in
       Result { () throws(StoreError) in try shown.content(UnsafeRawBufferPointer(text)) }
     }

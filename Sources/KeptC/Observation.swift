@@ -2,6 +2,8 @@
 
 public import CKept
 import KeptCore
+import KeptSystem
+import KeptValues
 
 @_cdecl("kept_observe") @implementation
 public func kept_observe(
@@ -43,7 +45,8 @@ public func kept_observe(
 
 @_cdecl("kept_unobserve") @implementation
 public func kept_unobserve(_ subscription: OpaquePointer?) {
-  // The number is removed when the last callback has returned, so another thread that ends it meanwhile waits too.
+  // The number is removed when the last callback has returned, so another thread that ends it at the same time waits
+  // too.
   uncancelled { Handles.subscriptions.find(UInt(bitPattern: subscription))?.subscription.cancel() }
 }
 
@@ -114,7 +117,7 @@ public func kept_notice_free(_ notice: OpaquePointer?) {
   uncancelled { Unmanaged<ShownNotice>.fromOpaque(UnsafeRawPointer(notice)).release() }
 }
 
-/// The maximum number of calls; 0 stands for all that are due.
+/// The maximum number of calls; 0 means all that are due.
 private func limit(_ max: Int) -> Int { max <= 0 ? .max : max }
 
 private func polled(_ subscription: OpaquePointer?) throws(StoreError) -> (delivery: HostDelivery, isTaken: Bool) {
@@ -123,15 +126,13 @@ private func polled(_ subscription: OpaquePointer?) throws(StoreError) -> (deliv
     throw StoreError(.closed, "the subscription has ended; subscribe again")
   }
   guard let polled = found.polled else {
-    throw StoreError(.unsupported, "the subscription is called by others; subscribe with KEPT_OBSERVE_POLLED")
+    throw StoreError(.unsupported, "the subscription is not polled; subscribe with KEPT_OBSERVE_POLLED")
   }
   return (polled, found.isTaken)
 }
 
 private func scope(_ key: UnsafePointer<CChar>?, _ flags: UInt32) throws(StoreError) -> Scope {
-  guard flags & ~(KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL | KEPT_OBSERVE_POLLED) == 0 else {
-    throw StoreError(.invalid, "the flags \(flags) are unknown; use KEPT_OBSERVE_…")
-  }
+  try checkFlags(flags, KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL | KEPT_OBSERVE_POLLED, "KEPT_OBSERVE_…")
   return flags & KEPT_OBSERVE_PREFIX == 0 ? .key(try key.key()) : .prefix(ExactString(try key.text("key")))
 }
 

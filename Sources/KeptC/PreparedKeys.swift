@@ -2,6 +2,8 @@
 
 public import CKept
 import KeptCore
+import KeptSystem
+import KeptValues
 
 @_cdecl("kept_key_prepare") @implementation
 public func kept_key_prepare(
@@ -21,7 +23,7 @@ public func kept_key_get_bool(
   _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
   if fromMemory(store, key, out, { $0.readBool($1, $2) }) { return KEPT_OK }
-  return read(store, key, out, error, as: "bool") { $0.asBool }
+  return read(store, key, out, error, as: "a bool") { $0.asBool }
 }
 
 @_cdecl("kept_key_get_int64") @implementation
@@ -30,7 +32,7 @@ public func kept_key_get_int64(
   _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
   if fromMemory(store, key, out, { $0.readInt64($1, $2) }) { return KEPT_OK }
-  return read(store, key, out, error, as: "int64") { $0.asInt64 }
+  return read(store, key, out, error, as: "an int64") { $0.asInt64 }
 }
 
 @_cdecl("kept_key_get_double") @implementation
@@ -39,7 +41,7 @@ public func kept_key_get_double(
   _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
   if fromMemory(store, key, out, { $0.readDouble($1, $2) }) { return KEPT_OK }
-  return read(store, key, out, error, as: "double") { $0.asDouble }
+  return read(store, key, out, error, as: "a double") { $0.asDouble }
 }
 
 @_cdecl("kept_key_get_string") @implementation

@@ -1,7 +1,9 @@
-// What the C functions on notices return: texts and values that live until the callback returns.
+// The results of the C functions on notices: texts and values that live until the callback returns.
 
 import CPlatform
 import KeptCore
+import KeptSystem
+import KeptValues
 
 /// A notice and the texts and values that C has requested from it.
 ///
@@ -119,7 +121,7 @@ final class ShownValue {
   /// Returns the value in the requested type; throws `wrongType` if the conversion would lose information.
   func converted<Asked>(_ asked: StaticString, _ convert: (Value) -> Asked?) throws(StoreError) -> Asked {
     guard let converted = convert(value) else {
-      throw StoreError(.wrongType, "the value is \(value.described), asked for \(asked)")
+      throw StoreError(.wrongType, "the value is \(value.described), not \(asked)")
     }
     return converted
   }
@@ -131,7 +133,7 @@ final class ShownValue {
     if let copy { return UnsafeRawPointer(copy) }
     try memory.take(bytes.count)
     guard let made = kept_resized_memory(nil, bytes.count + 1) else {
-      throw StoreError(.failed, "there is no memory for the \(bytes.count) bytes of the value; free some")
+      throw StoreError(.failed, "not enough memory for the \(bytes.count) bytes of the value; free some memory")
     }
     if let start = bytes.baseAddress { made.copyMemory(from: start, byteCount: bytes.count) }
     made.storeBytes(of: 0, toByteOffset: bytes.count, as: UInt8.self)

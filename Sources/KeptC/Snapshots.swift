@@ -2,6 +2,7 @@
 
 public import CKept
 import KeptCore
+import KeptValues
 
 @_cdecl("kept_snapshot") @implementation
 public func kept_snapshot(

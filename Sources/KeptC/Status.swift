@@ -2,7 +2,7 @@
 
 public import CKept
 import CPlatform
-import KeptCore
+import KeptValues
 
 @_cdecl("kept_version") @implementation
 public func kept_version() -> UnsafePointer<CChar>? { StaticText.version }

@@ -2,6 +2,7 @@
 
 public import CKept
 import KeptCore
+import KeptValues
 
 @_cdecl("kept_open") @implementation
 public func kept_open(
@@ -25,7 +26,7 @@ public func kept_salvaged(
   boundary(error) { () throws(StoreError) in
     let out = try quarantine.required("quarantine")
     guard let note = try store.store().salvaged() else {
-      throw StoreError(.absent, "nothing was salvaged, or it was acknowledged already; there is nothing to do")
+      throw StoreError(.absent, "there is no salvage to acknowledge")
     }
     out.pointee = try copied(note.quarantine)
   }
@@ -46,7 +47,7 @@ public func kept_close(_ store: OpaquePointer?) {
     guard let handle = store, let store = try? store.store() else { return }
     store.close()
     Handles.transactions.remove { $0.store === store }
-    // Last: another thread that closes the store meanwhile waits for all this.
+    // Last: another thread that closes the store at the same time waits for all this.
     Handles.end(handle)
   }
 }
@@ -72,18 +73,22 @@ extension UnsafePointer where Pointee == kept_options {
   ///
   /// A program that was built with a longer struct may set only the members that this version knows. In the shorter
   /// struct of an older program, the missing members are read as 0.
-  fileprivate func storeOptions() throws(StoreError) -> StoreOptions {
+  func storeOptions() throws(StoreError) -> StoreOptions {
     let known = try knownOptions(self, size: pointee.size, least: 16, name: "KEPT_OPTIONS_INIT")
-    try checkReserved(known.reserved)
     var options = StoreOptions(
       durability: try Durability(known.durability), busyTimeoutMilliseconds: Int(known.busy_timeout_ms),
       tag: try known.tag.map { tag throws(StoreError) in try Optional(tag).text("tag") })
     try known.addLayers(to: &options)
+    switch known.access {
+    case KEPT_READ_WRITE: options.isReadOnly = false
+    case KEPT_READ_ONLY: options.isReadOnly = true
+    default: throw StoreError(.invalid, "unknown access \(known.access); use KEPT_READ_WRITE or KEPT_READ_ONLY")
+    }
     switch known.delivery {
     case KEPT_BY_LIBRARY: options.isHostDriven = false
     case KEPT_BY_HOST: options.isHostDriven = true
     default:
-      throw StoreError(.invalid, "the delivery \(known.delivery) is unknown; use KEPT_BY_LIBRARY or KEPT_BY_HOST")
+      throw StoreError(.invalid, "unknown delivery \(known.delivery); use KEPT_BY_LIBRARY or KEPT_BY_HOST")
     }
     return options
   }
@@ -96,11 +101,12 @@ func knownOptions<Options: BitwiseCopyable>(
   _ start: UnsafePointer<Options>, size: Int, least: Int, name: StaticString
 ) throws(StoreError) -> Options {
   guard size >= least, size <= 4096 else {
-    throw StoreError(.invalid, "the options say that they have \(UInt(bitPattern: size)) bytes; begin with \(name)")
+    throw StoreError(
+      .invalid, "\(UInt(bitPattern: size)) is not a valid size for the options; initialize them with \(name)")
   }
   let given = UnsafeRawBufferPointer(start: start, count: size)
   guard given.dropFirst(MemoryLayout<Options>.size).allSatisfy({ $0 == 0 }) else {
-    throw StoreError(.unsupported, "the options ask for a feature that this version does not have; update the library")
+    throw StoreError(.unsupported, "the options request a feature that this version does not have; update the library")
   }
   let known = UnsafeMutablePointer<Options>.allocate(capacity: 1)
   defer { known.deallocate() }
@@ -113,7 +119,7 @@ func knownOptions<Options: BitwiseCopyable>(
 /// Refuses reserved bits: they may have a meaning in a later version, which must not be ignored.
 func checkReserved(_ reserved: UInt32) throws(StoreError) {
   guard reserved == 0 else {
-    throw StoreError(.unsupported, "the options have \(reserved) where this version has nothing; set reserved to 0")
+    throw StoreError(.unsupported, "the field \"reserved\" is \(reserved); set it to 0")
   }
 }
 
@@ -122,7 +128,7 @@ extension Durability {
     switch durability {
     case KEPT_SHARED: self = .shared
     case KEPT_DURABLE: self = .durable
-    default: throw StoreError(.invalid, "the durability \(durability) is unknown; use KEPT_SHARED or KEPT_DURABLE")
+    default: throw StoreError(.invalid, "unknown durability \(durability); use KEPT_SHARED or KEPT_DURABLE")
     }
   }
 }

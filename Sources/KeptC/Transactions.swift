@@ -2,6 +2,7 @@
 
 public import CKept
 import KeptCore
+import KeptValues
 
 @_cdecl("kept_begin") @implementation
 public func kept_begin(
@@ -23,7 +24,8 @@ public func kept_commit(
   boundary(error) { () throws(StoreError) in
     let ending = try transaction.transaction()
     guard !ending.isLent else {
-      throw StoreError(.unsupported, "the transaction of a migration's step ends with the step; return from it")
+      throw StoreError(
+        .unsupported, "a migration step cannot commit; return from it, and all steps are committed after the last")
     }
     Handles.transactions.remove(UInt(bitPattern: transaction))
     let committed = try ending.commit()

@@ -2,6 +2,7 @@
 
 public import CKept
 import KeptCore
+import KeptValues
 
 @_cdecl("kept_get_bool") @implementation
 public func kept_get_bool(
@@ -9,7 +10,7 @@ public func kept_get_bool(
   _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
   if fromMemory(store, key, out, { $0.readBool($1, $2) }) { return KEPT_OK }
-  return read(store, key, out, error, as: "bool") { $0.asBool }
+  return read(store, key, out, error, as: "a bool") { $0.asBool }
 }
 
 @_cdecl("kept_set_bool") @implementation
@@ -25,7 +26,7 @@ public func kept_get_int64(
   _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
   if fromMemory(store, key, out, { $0.readInt64($1, $2) }) { return KEPT_OK }
-  return read(store, key, out, error, as: "int64") { $0.asInt64 }
+  return read(store, key, out, error, as: "an int64") { $0.asInt64 }
 }
 
 @_cdecl("kept_set_int64") @implementation
@@ -40,7 +41,7 @@ public func kept_get_uint64(
   _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ out: UnsafeMutablePointer<UInt64>?,
   _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
-  read(store, key, out, error, as: "uint64") { $0.asUInt64 }
+  read(store, key, out, error, as: "a uint64") { $0.asUInt64 }
 }
 
 @_cdecl("kept_set_uint64") @implementation
@@ -56,7 +57,7 @@ public func kept_get_double(
   _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
   if fromMemory(store, key, out, { $0.readDouble($1, $2) }) { return KEPT_OK }
-  return read(store, key, out, error, as: "double") { $0.asDouble }
+  return read(store, key, out, error, as: "a double") { $0.asDouble }
 }
 
 @_cdecl("kept_set_double") @implementation
@@ -74,7 +75,7 @@ public func kept_get_date(
   boundary(error) { () throws(StoreError) in
     let seconds = try seconds.required("seconds")
     let nanoseconds = try nanoseconds.required("nanoseconds")
-    let date: Timestamp = try readValue(store, key, as: "date") { $0.asDate }
+    let date: Timestamp = try readValue(store, key, as: "a date") { $0.asDate }
     seconds.pointee = date.seconds
     nanoseconds.pointee = date.nanoseconds
   }
@@ -94,11 +95,11 @@ public func kept_set_date(
 @inline(__always)
 func fromMemory<Asked>(
   _ store: OpaquePointer?, _ key: (some KeyArgument)?, _ out: UnsafeMutablePointer<Asked>?,
-  _ read: (MemoryReads, PreparedBytes, UnsafeMutablePointer<Asked>) -> Bool
+  _ read: (MemoryReads, PreparedBytes, UnsafeMutablePointer<Asked>) -> MemoryRead
 ) -> Bool {
   guard let store, !Handles.isNumber(store), let key, let out else { return false }
   // No reference is counted: the words are never freed, and point to memory that is never freed.
-  return read(MemoryReads(store), key.prepared, out)
+  return read(MemoryReads(store), key.prepared, out) == .value
 }
 
 /// A typed read into an out argument through the ordinary path.
@@ -122,7 +123,7 @@ func readValue<Asked>(
   let resolved = try settings.present(key)
   guard let converted = resolved.converted(convert) else {
     let found = resolved.value?.described ?? "nothing"
-    throw StoreError(.wrongType, key: key.text, "holds \(found), asked for \(asked); it is untouched")
+    throw StoreError(.wrongType, key: key.text, "holds \(found), not \(asked)")
   }
   return converted
 }

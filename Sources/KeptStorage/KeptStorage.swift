@@ -3,3 +3,5 @@
 
 @_exported public import Kept
 @_exported public import KeptCore
+@_exported public import KeptSchema
+@_exported public import KeptValues

@@ -1,7 +1,6 @@
 // URLs in a suite: UserDefaults reads text as a file path, and any URL from an archived NSURL.
 
 import Foundation
-import KeptCore
 
 enum ArchivedURL {
   /// The text of an archived NSURL; nil for other bytes.

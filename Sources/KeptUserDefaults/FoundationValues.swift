@@ -4,6 +4,7 @@
 public import Foundation
 public import Kept
 public import KeptCore
+import KeptValues
 
 extension CGFloat: Storable {
   public init(stored value: Value) throws(StoreError) { self.init(try Double(stored: value)) }
@@ -25,7 +26,7 @@ extension Transformer where Input == NSNumber, Output == Value {
         guard let number = FoundationObject.of(value) as? NSNumber else {
           throw StoreError(
             .wrongType,
-            "holds no number and no bool, and was asked for an NSNumber; remove it, or read it as what it is")
+            "holds \(value.described), not a number or a bool; read it as another type, or remove it")
         }
         return number
       })
@@ -48,7 +49,7 @@ extension Transformer where Input == NSURL, Output == URL {
       transform: { $0 as URL },
       untransform: { url in
         guard let address = NSURL(string: url.absoluteString) else {
-          throw StoreError(.wrongType, "holds an address that Foundation does not read: \(url.absoluteString)")
+          throw StoreError(.wrongType, "holds a URL that Foundation cannot read: \(url.absoluteString)")
         }
         return address
       })
@@ -62,7 +63,7 @@ extension Transformer where Input == NSUUID, Output == UUID {
       transform: { $0 as UUID },
       untransform: { id in
         guard let object = NSUUID(uuidString: id.uuidString) else {
-          throw StoreError(.wrongType, "holds an id that Foundation does not read: \(id.uuidString)")
+          throw StoreError(.wrongType, "holds a UUID that Foundation cannot read: \(id.uuidString)")
         }
         return object
       })
@@ -132,8 +133,8 @@ private enum FoundationObject {
     default:
       throw StoreError(
         .invalid,
-        "cannot hold an object of the type \(type(of: object)); give text, a number, data, a date, an address, an id, "
-          + "or an array or a dictionary of them")
+        "cannot hold an object of type \(type(of: object)); use a string, a number, data, a date, a URL, a UUID, "
+          + "or an array or dictionary of these")
     }
   }
 }

@@ -1,7 +1,7 @@
 // Converts values to property-list objects, and determines which values survive being written and read.
 
 import Foundation
-import KeptCore
+import KeptValues
 
 enum PropertyListForm {
   /// The object for a value under a key; throws `unsupported` if another key or value would be read back.
@@ -10,7 +10,7 @@ enum PropertyListForm {
     guard self.value(reread: [key.text: true]) == .dictionary([key.exact: true]), key.isComposed,
       let object = object(value), self.value(reread: object) == value
     else {
-      throw StoreError(.unsupported, key: key.text, "\(reason(against: value)); keep it in a store of another kind")
+      throw StoreError(.unsupported, key: key.text, reason(against: value))
     }
     return object
   }
@@ -18,11 +18,10 @@ enum PropertyListForm {
   /// Why a property list cannot hold a value, or not under its key.
   private static func reason(against value: Value) -> String {
     if value.contains({ if case .date(let date) = $0 { date.nanoseconds != 0 } else { false } }) {
-      return "a property list has dates of whole seconds, and this date has a fraction of one; round it, or"
-        + " write the seconds as a number"
+      return "a property list cannot hold fractions of a second; round the date, or write it as a number"
     }
-    if value.contains({ $0 == .null }) { return "a property list has no null; leave it out" }
-    return "a property list would give back another value"
+    if value.contains({ $0 == .null }) { return "a property list cannot hold null; leave it out" }
+    return "a property list would return a different key or value; use a store of another kind"
   }
 
   /// The object for a value; nil if there is none.

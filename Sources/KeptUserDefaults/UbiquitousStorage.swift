@@ -1,9 +1,10 @@
-// A store on top of iCloud's key-value store. So far it was only parsed and checked against a stand-in; it was never
+// A store on top of iCloud's key-value store. So far it was only parsed and checked against substitutes; it was never
 // built on a Mac.
 
 #if canImport(Darwin)
 import Foundation
 public import KeptCore
+import KeptValues
 
 /// Keeps values in the program's iCloud key-value store, as a simple storage: they are shared with the user's other
 /// devices.
@@ -20,7 +21,7 @@ public import KeptCore
 /// in total. Values that a property list would not preserve are `unsupported`.
 ///
 /// - Important: This type was never built on a Mac. On Linux, where there is no iCloud, it is only parsed, and was
-///   checked against a stand-in for the declarations that it uses.
+///   checked against substitutes for the declarations that it uses.
 public final class UbiquitousStorage: ListingStorage, @unchecked Sendable {
   // It may be used from any thread, though not every version of Foundation declares that to the compiler.
   private let cloud = NSUbiquitousKeyValueStore.default
@@ -37,7 +38,7 @@ public final class UbiquitousStorage: ListingStorage, @unchecked Sendable {
   public func get(_ key: KeyName) throws(StoreError) -> Value? {
     guard let found = cloud.object(forKey: key.text) else { return nil }
     guard let value = PropertyListForm.value(reread: found) else {
-      throw StoreError(.corrupt, key: key.text, "iCloud holds what is no property list; remove it there")
+      throw StoreError(.corrupt, key: key.text, "iCloud holds a value that Kept cannot read; remove it there")
     }
     return value
   }
@@ -46,13 +47,16 @@ public final class UbiquitousStorage: ListingStorage, @unchecked Sendable {
     let object = try PropertyListForm.object(value, under: key)
     // A longer key would end the program, and other violations would be refused only later.
     guard key.text.utf8.count <= 64 else {
-      throw StoreError(.tooLarge, key: key.text, "iCloud takes keys of 64 bytes at most; use a shorter one")
+      throw StoreError(
+        .tooLarge, key: key.text,
+        "the key is \(key.text.utf8.count) bytes long, but iCloud allows at most 64; shorten it")
     }
     var contents = cloud.dictionaryRepresentation
     contents[key.text] = object
     let size = try? PropertyListSerialization.data(fromPropertyList: contents, format: .binary, options: 0).count
     guard contents.count <= 1024, let size, size <= 1 << 20 else {
-      throw StoreError(.tooLarge, key: key.text, "iCloud has room for 1024 keys and 1 MB; remove something first")
+      throw StoreError(
+        .tooLarge, key: key.text, "iCloud would hold more than 1024 keys or 1 MB; remove some keys first")
     }
     cloud.set(object, forKey: key.text)
     try save()

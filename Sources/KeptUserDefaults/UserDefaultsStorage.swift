@@ -3,6 +3,7 @@
 
 import Foundation
 public import KeptCore
+public import KeptValues
 
 /// Keeps values in a suite of `UserDefaults`, as the simple storage of a store.
 ///
@@ -36,12 +37,12 @@ public final class UserDefaultsStorage: ListingStorage, @unchecked Sendable {
     guard !domains.contains(suite) else {
       throw StoreError(
         .invalid,
-        "\"\(suite)\" is a domain that UserDefaults itself keeps, and no suite; give a name such as com.example.player")
+        "\"\(suite)\" is a domain of UserDefaults itself, not a suite; use a name such as com.example.player")
     }
     guard !suite.isEmpty, !suite.unicodeScalars.contains(where: { $0 == "/" || $0 == "\0" }),
       let defaults = UserDefaults(suiteName: suite)
     else {
-      throw StoreError(.invalid, "\"\(suite)\" is no UserDefaults suite; give a name such as com.example.player")
+      throw StoreError(.invalid, "\"\(suite)\" cannot be the name of a suite; use a name such as com.example.player")
     }
     self.defaults = defaults
     self.suite = suite
@@ -51,7 +52,8 @@ public final class UserDefaultsStorage: ListingStorage, @unchecked Sendable {
     guard let found = contents[key.text] else { return nil }
     if let data = found as? Data, let url = ArchivedURL.text(in: data) { return .string(url) }
     guard let value = PropertyListForm.value(reread: found) else {
-      throw StoreError(.corrupt, key: key.text, "the suite \(suite) holds what is no property list; remove it there")
+      throw StoreError(
+        .corrupt, key: key.text, "the suite \(suite) holds a value that Kept cannot read; remove it there")
     }
     return value
   }
@@ -60,7 +62,8 @@ public final class UserDefaultsStorage: ListingStorage, @unchecked Sendable {
     let object = try PropertyListForm.object(value, under: key)
     if case .bytes(let bytes) = value, ArchivedURL.text(in: Data(bytes)) != nil {
       throw StoreError(
-        .unsupported, key: key.text, "an archived URL would be given back as its text; write the text of the URL")
+        .unsupported, key: key.text,
+        "the value is an archived URL and would be read back as a string; write the URL as a string")
     }
     defaults.set(archive(of: value, for: key) ?? object, forKey: key.text)
     try save()
@@ -104,7 +107,7 @@ public final class UserDefaultsStorage: ListingStorage, @unchecked Sendable {
 
   private func save() throws(StoreError) {
     guard defaults.synchronize() else {
-      throw StoreError(.unavailable, "the suite \(suite) could not be written; check its file's folder and its rights")
+      throw StoreError(.unavailable, "the suite \(suite) could not be written; check the permissions of its file")
     }
   }
 }

@@ -1,4 +1,4 @@
-"""Files are opened in Sources/KeptCore/Files, which checks their owners and permissions.
+"""Files are opened in Sources/KeptSystem/Files, which checks their owners and permissions.
 
 The environment is read by kept_variable(), which handles set-user-ID programs; access(2) would check the rights of
 their callers. Only C calls count: a Swift function may be named `open`.
@@ -10,15 +10,15 @@ import sys
 
 names = "openat|fopen|fdopen|freopen|creat|kept_open_at|kept_open_named|kept_hold_at"
 homes = {
-    rf"\b(?:{names})\(|(?<![.\w`])open\([^)]*\bO_[A-Z]+|\b(?:CPlatform|Glibc|Musl|Darwin)\.open\(": "KeptCore/Files/",
+    rf"\b(?:{names})\(|(?<![.\w`])open\([^)]*\bO_[A-Z]+|\b(?:CPlatform|Glibc|Musl|Darwin)\.open\(": "KeptSystem/Files/",
     r"\bsqlite3_open\w*\(": "KeptCore/Storage/Local/SQLiteConnection.swift",
     r"\b(?:secure_)?getenv\(|\benviron\b": "nowhere",
     # This initialiser repairs bytes that are not UTF-8, so a path would name another file. Library messages may use it.
-    r"\bString\(cString: (?!strerror\(|sqlite3_err|sqlite3_sql)": "KeptUserDefaults/",
+    r"\bString\(cString: (?!strerror\(|loaderMessage\)|sqlite3_err|sqlite3_sql)": "KeptUserDefaults/",
     r"(?<![.\w`])f?access(?:at)?\((?!.*\bAT_EACCESS\b)|\bget[ug]id\(": "nowhere",
 }
 # This call opens a folder and reads nothing.
-allowed = {("Sources/KeptCore/Storage/Local/StoreFolder.swift", "kept_open_at(AT_FDCWD, path, O_RDONLY, 0)")}
+allowed = {("Sources/KeptCore/Storage/StoreFolder.swift", "kept_open_at(AT_FDCWD, path, O_RDONLY, 0)")}
 found = []
 for path in sorted(pathlib.Path("Sources").rglob("*.swift")):
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):

@@ -1,10 +1,9 @@
 """Which folder of the sources uses which, by the names of types, and whether every use points downwards.
 
-    python3 Tests/architecture/layers.py            fails if a use points upwards that upward-uses.txt does not list
+    python3 Tests/architecture/layers.py            fails if a use points upwards, or the page differs
     python3 Tests/architecture/layers.py --print    prints the layers as docs/architecture.md shows them
-    python3 Tests/architecture/layers.py --accept   rewrites upward-uses.txt; it may only become shorter
 
-A use is a file in which the name of a type appears that another folder declares at the top level. Members without a
+A use is a file that contains the name of a type that another folder declares at the top level. Members without a
 type's name are not seen: what the compiler checks between modules, this checks between folders of one module.
 """
 
@@ -13,6 +12,7 @@ import dataclasses
 import pathlib
 import re
 import sys
+from collections.abc import Callable
 
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -26,6 +26,8 @@ class Module:
     name: str
     layers: list[str]
     """Its folders, from the bottom to the top."""
+    closed: dict[str, set[str]]
+    """Folders within them, and the only files outside each that may use it."""
 
     @property
     def folder(self) -> pathlib.Path:
@@ -33,15 +35,21 @@ class Module:
 
 
 def modules() -> list[Module]:
-    """Reads layers.txt: a module in a line of its own, its folders in the indented lines below it."""
+    """Reads layers.txt: a module in a line of its own, its folders in the indented lines below it.
+
+    A line with a colon has a closed folder and the files that may use it.
+    """
     found: list[Module] = []
     for line in (HERE / "layers.txt").read_text(encoding="utf-8").splitlines():
         if not line or line.startswith("#"):
             continue
-        if line[0] == " ":
+        closed, colon, users = line.partition(":")
+        if colon:
+            found[-1].closed[closed.strip()] = set(users.split())
+        elif line[0] == " ":
             found[-1].layers += line.split()
         else:
-            found.append(Module(line, []))
+            found.append(Module(line, [], {}))
     return found
 
 
@@ -50,6 +58,7 @@ TYPE = re.compile(
     r"(?:struct|class|enum|protocol|actor|typealias) `?(?P<name>[A-Z]\w*)",
     re.M,
 )
+IMPORT = re.compile(r"^(?:\w+ )?import (Kept\w+)$", re.M)
 NESTED = r"^ +.*\b(?:struct|class|enum|protocol|actor|typealias|case) `?([A-Z]\w*)"
 
 
@@ -64,7 +73,7 @@ def layer(module: Module, path: pathlib.Path) -> str:
     return path.relative_to(module.folder).parts[0]
 
 
-def uses(module: Module) -> dict[Use, set[str]]:
+def uses(module: Module, layer: Callable[[Module, pathlib.Path], str] = layer) -> dict[Use, set[str]]:
     """The types of other folders that each file of a module uses."""
     sources = {path: code(path.read_text(encoding="utf-8")) for path in sorted(module.folder.rglob("*.swift"))}
     homes: dict[str, set[str]] = collections.defaultdict(set)
@@ -93,6 +102,21 @@ def upward(module: Module) -> list[str]:
     return lines
 
 
+def intruding(module: Module) -> list[str]:
+    """Files that use a closed folder and may not, or that may and do not."""
+    lines = []
+    for folder, users in module.closed.items():
+
+        def inside(module: Module, path: pathlib.Path, folder: str = folder) -> str:
+            return folder if module.folder / folder in path.parents else ""
+
+        found = uses(module, inside)
+        inner = {path: names for (path, home), names in found.items() if home == folder}
+        lines += [f"{module.name}/{path} uses {min(inner[path])} of {folder}" for path in sorted(inner.keys() - users)]
+        lines += [f"{module.name}/{path} does not use {folder}, as layers.txt says" for path in users - inner.keys()]
+    return lines
+
+
 def unlisted(module: Module) -> list[str]:
     """Folders that layers.txt does not name, or names in vain."""
     present = {path.name for path in module.folder.iterdir() if path.is_dir()}
@@ -100,16 +124,18 @@ def unlisted(module: Module) -> list[str]:
 
 
 def picture() -> str:
-    """Each layer, from the top to the bottom, with the layers of its module that it uses."""
+    """Each module with those that it imports, and each folder with those of its module that it uses."""
     lines = []
+    names = [module.name for module in modules()]
     for module in reversed(modules()):
         used: dict[str, set[str]] = collections.defaultdict(set)
         for path, home in uses(module):
             used[path.split("/")[0]].add(home)
-        lines.append(module.name)
+        imports = {name for path in module.folder.rglob("*.swift") for name in IMPORT.findall(path.read_text("utf-8"))}
+        lines.append(f"{module.name:<18}{' '.join(name for name in reversed(names) if name in imports)}".rstrip())
         for name in reversed(module.layers):
             below = [other for other in reversed(module.layers) if other in used[name]]
-            lines.append(f"  {name:<14}{' '.join(below)}".rstrip())
+            lines.append(f"  {name:<16}{' '.join(below)}".rstrip())
     return "\n".join(lines)
 
 
@@ -117,16 +143,13 @@ def main(arguments: list[str]) -> str | None:
     if arguments == ["--print"]:
         print(picture())
         return None
-    accepted = HERE / "upward-uses.txt"
-    known = accepted.read_text(encoding="utf-8").splitlines() if accepted.exists() else []
-    found = sorted(line for module in modules() for line in upward(module))
-    added = sorted(set(found) - set(known)) + [line for module in modules() for line in unlisted(module)]
-    if added and (known or arguments != ["--accept"]):
-        return "these uses point upwards; Tests/architecture/layers.txt has the layers:\n" + "\n".join(added)
-    if found != known:
-        if arguments != ["--accept"]:
-            return "fewer uses point upwards than upward-uses.txt lists: run Tests/architecture/layers.py --accept"
-        accepted.write_text("".join(line + "\n" for line in found), encoding="utf-8")
+    found = [
+        line for module in modules() if module.layers for line in unlisted(module) + upward(module) + intruding(module)
+    ]
+    if found:
+        return "these uses are not what Tests/architecture/layers.txt has:\n" + "\n".join(found)
+    if picture() not in (ROOT / "docs/architecture.md").read_text(encoding="utf-8"):
+        return "docs/architecture.md shows other layers than Tests/architecture/layers.py --print"
     return None
 
 

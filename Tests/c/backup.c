@@ -1,8 +1,6 @@
 /* Backup and restore. */
-#define _XOPEN_SOURCE 700
-#include "check.h"
+#include "suite.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,7 +31,7 @@ static kept_status restore(kept_store *store, const char *path) { return kept_re
 
 /* Copying */
 
-static void a_backup_returns_its_revision_and_is_private(void) {
+TEST(a_backup_returns_its_revision_and_is_private) {
   kept_store *store = played();
   const char *path = path_of(fresh_folder(), "copy");
   uint64_t revision = 0;
@@ -44,31 +42,7 @@ static void a_backup_returns_its_revision_and_is_private(void) {
   CHECK_INT(0600, status.st_mode & 0777);
 }
 
-static void a_copy_in_a_folder_can_be_opened(void) {
-  kept_store *store = played();
-  const char *folder = fresh_folder();
-  backup(store, file_of(folder, ""));
-  kept_store *copy = open_at(folder);
-  CHECK_TEXT("7", json_of(copy, "volume"));
-  CHECK_TEXT("{\"a\":[1.5]}", json_of(copy, "shape"));
-  EXPECT(KEPT_INVALID, kept_set_int64(copy, "volume", 101, &why));
-  EXPECT(KEPT_OK, kept_set_int64(copy, "volume", 8, &why));
-  CHECK_TEXT("7", json_of(store, "volume"));
-  EXPECT(KEPT_INVALID, kept_backup(store, folder, KEPT_BACKUP_REPLACE, NULL, &why));
-}
-
-static void an_existing_file_is_replaced_only_on_request(void) {
-  kept_store *store = played();
-  const char *path = path_of(fresh_folder(), "copy");
-  uint64_t revision = 0;
-  backup(store, path);
-  EXPECT(KEPT_INVALID, kept_backup(store, path, 0, NULL, &why));
-  EXPECT(KEPT_OK, kept_set_int64(store, "volume", 8, &why));
-  EXPECT(KEPT_OK, kept_backup(store, path, KEPT_BACKUP_REPLACE, &revision, &why));
-  CHECK_UINT(4, revision);
-}
-
-static void no_file_of_a_store_is_replaced(void) {
+FOLDER_TEST(no_file_of_a_store_is_replaced) {
   const char *folder = fresh_folder();
   kept_store *store = played_at(folder);
   for (const char *const *name = (const char *[]){ "values.sqlite", "pulse", "migration", "new", NULL }; *name; name++)
@@ -77,7 +51,7 @@ static void no_file_of_a_store_is_replaced(void) {
   CHECK_TEXT("9", json_of(open_at(folder), "volume"));
 }
 
-static void a_stray_log_is_not_used_with_the_copy(void) {
+TEST(a_stray_log_is_not_used_with_the_copy) {
   kept_store *store = played();
   const char *folder = fresh_folder(), *path = path_of(folder, "copy");
   put_file(file_of(folder, "copy-wal"), "of another database");
@@ -85,7 +59,7 @@ static void a_stray_log_is_not_used_with_the_copy(void) {
   CHECK(access(path, F_OK) != 0);
 }
 
-static void a_copy_needs_a_place(void) {
+TEST(a_copy_needs_a_place) {
   kept_store *store = played();
   EXPECT(KEPT_INVALID, kept_backup(store, NULL, 0, NULL, &why));
   EXPECT(KEPT_INVALID, kept_backup(store, "", 0, NULL, &why));
@@ -101,7 +75,7 @@ static void a_copy_needs_a_place(void) {
   EXPECT(KEPT_CLOSED, kept_backup(store, "/tmp/x", 0, NULL, &why));
 }
 
-static void a_path_may_be_relative(void) {
+TEST(a_path_may_be_relative) {
   char before[4096], name[] = "copy";
   const char *folder = fresh_folder();
   kept_store *store = played();
@@ -114,24 +88,7 @@ static void a_path_may_be_relative(void) {
   CHECK(access(file_of(folder, "copy"), F_OK) == 0);
 }
 
-/* Restoring */
-
-static void a_restore_brings_values_and_declarations_back(void) {
-  kept_store *store = played();
-  const char *path = path_of(fresh_folder(), "copy");
-  backup(store, path);
-  EXPECT(KEPT_OK, kept_undeclare(store, "volume", &why));
-  EXPECT(KEPT_OK, kept_set_string(store, "volume", "loud", 4, &why));
-  EXPECT(KEPT_OK, kept_remove(store, "shape", &why));
-  EXPECT(KEPT_OK, kept_set_bool(store, "new", true, &why));
-  EXPECT(KEPT_OK, restore(store, path));
-  CHECK_TEXT("7", json_of(store, "volume"));
-  CHECK_TEXT("{\"a\":[1.5]}", json_of(store, "shape"));
-  CHECK_TEXT("absent", json_of(store, "new"));
-  EXPECT(KEPT_INVALID, kept_set_int64(store, "volume", 101, &why));
-}
-
-static void previous_contents_are_set_aside(void) {
+FOLDER_TEST(previous_contents_are_set_aside) {
   const char *location = fresh_folder(), *path = path_of(fresh_folder(), "copy");
   char *quarantine = NULL;
   kept_store *store = played_at(location);
@@ -149,7 +106,7 @@ static void previous_contents_are_set_aside(void) {
   CHECK(quarantine == NULL);
 }
 
-static void a_store_may_be_restored_from_one_that_is_open_or_from_itself(void) {
+FOLDER_TEST(a_store_may_be_restored_from_one_that_is_open_or_from_itself) {
   const char *location = fresh_folder(), *other = fresh_folder();
   kept_store *store = played_at(location), *source = open_at(other);
   EXPECT(KEPT_OK, kept_set_int64(source, "a", 1, &why));
@@ -164,7 +121,7 @@ static void a_store_may_be_restored_from_one_that_is_open_or_from_itself(void) {
   CHECK_TEXT("2", json_of(source, "a"));
 }
 
-static void only_a_backup_is_restored(void) {
+TEST(only_a_backup_is_restored) {
   kept_store *store = played();
   const char *folder = fresh_folder(), *fifo = path_of(folder, "fifo");
   char long_path[6000];
@@ -187,7 +144,7 @@ static void only_a_backup_is_restored(void) {
   EXPECT(KEPT_CLOSED, restore(store, fifo));
 }
 
-static void a_backup_is_found_through_a_link(void) {
+TEST(a_backup_is_found_through_a_link) {
   kept_store *store = played();
   const char *folder = fresh_folder(), *link = path_of(folder, "link");
   backup(store, file_of(folder, "copy"));
@@ -207,7 +164,7 @@ static void count_changes(void *context, const kept_notice *notice) {
   *(size_t *)context += 100 + kept_notice_count(notice);
 }
 
-static void observers_receive_a_restore_as_one_notice(void) {
+TEST(observers_receive_a_restore_as_one_notice) {
   kept_options options = KEPT_OPTIONS_INIT;
   kept_subscription *subscription = NULL;
   const char *location = fresh_location(), *path = path_of(fresh_folder(), "copy");
@@ -224,25 +181,4 @@ static void observers_receive_a_restore_as_one_notice(void) {
   while (delivered == 0) EXPECT(KEPT_OK, kept_store_dispatch(host, 0, &delivered, &why));
   CHECK_UINT(102, received);
   CHECK_TEXT("7", json_of(host, "volume"));
-}
-
-int main(int argc, char **argv) {
-  const test tests[] = {
-    TEST(a_backup_returns_its_revision_and_is_private),
-    TEST(a_copy_in_a_folder_can_be_opened),
-    TEST(an_existing_file_is_replaced_only_on_request),
-    FOLDER_TEST(no_file_of_a_store_is_replaced),
-    TEST(a_stray_log_is_not_used_with_the_copy),
-    TEST(a_copy_needs_a_place),
-    TEST(a_path_may_be_relative),
-    TEST(a_restore_brings_values_and_declarations_back),
-    FOLDER_TEST(previous_contents_are_set_aside),
-    FOLDER_TEST(a_store_may_be_restored_from_one_that_is_open_or_from_itself),
-    TEST(only_a_backup_is_restored),
-    TEST(a_backup_is_found_through_a_link),
-    TEST(observers_receive_a_restore_as_one_notice),
-    { NULL, NULL, 0 },
-  };
-  const role none[] = { { NULL, NULL } };
-  return run_tests(argc, argv, tests, none);
 }

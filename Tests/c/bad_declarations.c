@@ -1,12 +1,7 @@
 /* Declarations that are refused: bad schemas, bad arguments, and texts over the limits. */
-#define _XOPEN_SOURCE 700
 #include "declaring.h"
-#include "recorder.h"
-#include "reports.h"
+#include "suite.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -16,7 +11,7 @@ static const char settings[] =
 
 /* Bad schemas */
 
-static void an_invalid_schema_is_refused(void) {
+TEST(an_invalid_schema_is_refused) {
   static const struct {
     kept_status status;
     const char *schema, *says;
@@ -37,7 +32,7 @@ static void an_invalid_schema_is_refused(void) {
     { KEPT_UNSUPPORTED, "{\"type\":\"array\",\"items\":{\"default\":1}}", "/items/default" },
   };
   kept_store *store = fresh_store();
-  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+  for (size_t i = 0; i < COUNT(bad); i++) {
     EXPECT(bad[i].status, kept_declare_json(store, "k", bad[i].schema, &why));
     CHECK(says("\"k\"") && says(bad[i].says));
   }
@@ -49,30 +44,6 @@ static void an_invalid_schema_is_refused(void) {
   CHECK_TEXT("absent", declared(store, "k"));
 }
 
-static void a_schema_over_the_limit_is_too_large(void) {
-  kept_store *store = fresh_store();
-  char *schema = repeated('x', 65536 + 100);
-  const char head[] = "{\"type\":\"string\",\"summary\":\"", tail[] = "\"}";
-  memcpy(schema, head, sizeof head - 1);
-  strcpy(schema + 65536 - (sizeof tail - 1), tail);
-  declare(store, "k", schema);
-  schema[65536 - 2] = 'x';
-  strcpy(schema + 65536 - 1, tail);
-  EXPECT(KEPT_TOO_LARGE, kept_declare_json(store, "l", schema, &why));
-  CHECK_TEXT("absent", declared(store, "l"));
-}
-
-static void a_pattern_that_takes_too_long_refuses_the_value(void) {
-  kept_store *store = fresh_store();
-  declare(store, "k", "{\"type\":\"string\",\"pattern\":\"^(a+)+$\"}");
-  const char *text = repeated('a', 5000);
-  EXPECT(KEPT_OK, kept_set_string(store, "k", text, 100, &why));
-  char *worse = repeated('a', 5000);
-  worse[4999] = 'b';
-  EXPECT(KEPT_INVALID, kept_set_string(store, "k", worse, 5000, &why));
-  CHECK_INT(100 + 2, strlen(json_of(store, "k")));
-}
-
 static void every_call_answers(kept_status status, kept_store *store, const char *key) {
   char *schema = NULL;
   EXPECT(status, kept_declare_json(store, key, volume, &why));
@@ -81,7 +52,7 @@ static void every_call_answers(kept_status status, kept_store *store, const char
   CHECK(schema == NULL);
 }
 
-static void bad_arguments_are_refused(void) {
+TEST(bad_arguments_are_refused) {
   kept_store *store = fresh_store(), *ended = NULL;
   char *schema = NULL;
   every_call_answers(KEPT_INVALID, NULL, "k");
@@ -95,6 +66,8 @@ static void bad_arguments_are_refused(void) {
   }
   EXPECT(KEPT_INVALID, kept_declare_json(store, "k", NULL, &why));
   EXPECT(KEPT_INVALID, kept_declare_list(store, NULL, &why));
+  EXPECT(KEPT_INVALID, kept_declare_file(store, NULL, &why));
+  EXPECT(KEPT_INVALID, kept_declare_file(NULL, "missing", &why));
   EXPECT(KEPT_INVALID, kept_declare_list(NULL, settings, &why));
   EXPECT(KEPT_INVALID, kept_declaration_json(store, "k", NULL, &why));
   EXPECT(KEPT_INVALID, kept_declarations_json(store, NULL, &schema, &why));
@@ -109,25 +82,4 @@ static void bad_arguments_are_refused(void) {
   EXPECT(KEPT_CLOSED, kept_declare_list(store, settings, &why));
   EXPECT(KEPT_CLOSED, kept_declarations_json(store, "", &schema, &why));
   CHECK(schema == NULL);
-}
-
-static void an_error_gives_the_offset_of_invalid_UTF_8(void) {
-  kept_store *store = fresh_store();
-  EXPECT(KEPT_INVALID, kept_declare_json(store, "k", "{\"type\":\"\xff\"}", &why));
-  CHECK_INT(9, why.offset);
-  EXPECT(KEPT_INVALID, kept_declare_list(store, "{\"title\":\"\xff\"}", &why));
-  CHECK_INT(10, why.offset);
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    TEST(an_invalid_schema_is_refused),
-    TEST(a_schema_over_the_limit_is_too_large),
-    TEST(a_pattern_that_takes_too_long_refuses_the_value),
-    TEST(bad_arguments_are_refused),
-    TEST(an_error_gives_the_offset_of_invalid_UTF_8),
-    { 0 },
-  };
-  static const role roles[] = { { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

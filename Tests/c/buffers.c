@@ -1,11 +1,10 @@
 /* Buffers: text and bytes are copied into the caller's memory completely or not at all. */
-#define _XOPEN_SOURCE 700
-#include "check.h"
+#include "suite.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static void text_is_returned_with_its_length_and_a_terminating_NUL(void) {
+TEST(text_is_returned_with_its_length_and_a_terminating_NUL) {
   kept_store *store = fresh_store();
   const char text[] = "caf\xc3\xa9 \xf0\x9f\x8e\xb5";
   char buffer[32];
@@ -19,33 +18,13 @@ static void text_is_returned_with_its_length_and_a_terminating_NUL(void) {
   EXPECT(KEPT_OK, kept_get_string(store, "text", buffer, sizeof buffer, NULL, &why));
 }
 
-static void only_the_given_length_of_a_text_is_kept(void) {
+TEST(only_the_given_length_of_a_text_is_kept) {
   kept_store *store = fresh_store();
   EXPECT(KEPT_OK, kept_set_string(store, "text", "loud and clear", 4, &why));
   CHECK_TEXT("\"loud\"", json_of(store, "text"));
 }
 
-static void a_NUL_inside_a_text_is_kept(void) {
-  kept_store *store = fresh_store();
-  char buffer[8];
-  size_t length = 0;
-  EXPECT(KEPT_OK, kept_set_string(store, "text", "a\0b", 3, &why));
-  EXPECT(KEPT_OK, kept_get_string(store, "text", buffer, sizeof buffer, &length, &why));
-  CHECK_UINT(3, length);
-  CHECK(memcmp("a\0b", buffer, 4) == 0);
-}
-
-static void an_empty_text_is_not_absent(void) {
-  kept_store *store = fresh_store();
-  char buffer[1] = { 'x' };
-  size_t length = 99;
-  EXPECT(KEPT_OK, kept_set_string(store, "text", "", 0, &why));
-  EXPECT(KEPT_OK, kept_get_string(store, "text", buffer, 1, &length, &why));
-  CHECK_UINT(0, length);
-  CHECK_INT(0, buffer[0]);
-}
-
-static void a_buffer_that_is_too_small_is_untouched_and_the_length_is_returned(void) {
+TEST(a_buffer_that_is_too_small_is_untouched_and_the_length_is_returned) {
   kept_store *store = fresh_store();
   char buffer[6] = "xxxxx";
   size_t length = 0;
@@ -69,7 +48,7 @@ static void a_buffer_that_is_too_small_is_untouched_and_the_length_is_returned(v
 
 /* A repeated read comes from memory: short text is copied from the key's slot, in a number of parts that depends on its
  * length. */
-static void text_of_every_length_round_trips_and_nothing_is_written_past_it(void) {
+TEST(text_of_every_length_round_trips_and_nothing_is_written_past_it) {
   kept_store *store = fresh_store();
   const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   for (size_t count = 0; count <= 40; count++) {
@@ -96,15 +75,7 @@ static void text_of_every_length_round_trips_and_nothing_is_written_past_it(void
   }
 }
 
-static void text_that_is_not_UTF_8_is_refused(void) {
-  kept_store *store = fresh_store();
-  for (size_t i = 0; bad_text(i) != NULL; i++) {
-    EXPECT(KEPT_INVALID, kept_set_string(store, "text", bad_text(i), strlen(bad_text(i)), &why));
-  }
-  CHECK_TEXT("absent", json_of(store, "text"));
-}
-
-static void arbitrary_bytes_round_trip(void) {
+TEST(arbitrary_bytes_round_trip) {
   kept_store *store = fresh_store();
   unsigned char bytes[256], found[256];
   size_t length = 0;
@@ -116,19 +87,6 @@ static void arbitrary_bytes_round_trip(void) {
   EXPECT(KEPT_OK, kept_set_bytes(store, "bytes", NULL, 0, &why));
   EXPECT(KEPT_OK, kept_get_bytes(store, "bytes", NULL, 0, &length, &why));
   CHECK_UINT(0, length);
-}
-
-static void a_value_has_at_most_16_MiB(void) {
-  kept_store *store = fresh_store();
-  size_t limit = 16u << 20, length = 0;
-  char *text = repeated('x', limit + 1), *found = repeated(' ', limit + 1);
-  EXPECT(KEPT_OK, kept_set_string(store, "text", text, limit, &why));
-  EXPECT(KEPT_OK, kept_get_string(store, "text", found, limit + 1, &length, &why));
-  CHECK(length == limit && memcmp(text, found, limit) == 0);
-  EXPECT(KEPT_TOO_LARGE, kept_set_string(store, "text", text, limit + 1, &why));
-  EXPECT(KEPT_TOO_LARGE, kept_set_bytes(store, "text", text, limit + 1, &why));
-  EXPECT(KEPT_TOO_LARGE, kept_get_string(store, "text", NULL, 0, &length, &why));
-  CHECK_UINT(limit, length);
 }
 
 /** Calls every function of this section. Each must return `status` and leave its out arguments untouched. */
@@ -144,25 +102,25 @@ static void every_call_answers(kept_status status, kept_store *store, const char
   EXPECT(status, kept_set_bytes(store, key, "1", 1, &why));
 }
 
-static void an_absent_key_leaves_the_buffer_untouched(void) { every_call_answers(KEPT_ABSENT, fresh_store(), "key"); }
+TEST(an_absent_key_leaves_the_buffer_untouched) { every_call_answers(KEPT_ABSENT, fresh_store(), "key"); }
 
-static void a_NULL_store_or_key_is_refused(void) {
+TEST(a_NULL_store_or_key_is_refused) {
   every_call_answers(KEPT_INVALID, NULL, "key");
   every_call_answers(KEPT_INVALID, fresh_store(), NULL);
 }
 
-static void a_bad_key_is_refused(void) {
+TEST(a_bad_key_is_refused) {
   kept_store *store = fresh_store();
   for (size_t i = 0; bad_key(i) != NULL; i++) every_call_answers(KEPT_INVALID, store, bad_key(i));
 }
 
-static void a_closed_store_returns_closed(void) {
+TEST(a_closed_store_returns_closed) {
   kept_store *store = fresh_store();
   kept_close(store);
   every_call_answers(KEPT_CLOSED, store, "key");
 }
 
-static void a_NULL_buffer_or_value_is_refused(void) {
+TEST(a_NULL_buffer_or_value_is_refused) {
   kept_store *store = fresh_store();
   size_t length = 99;
   EXPECT(KEPT_OK, kept_set_string(store, "text", "1", 1, &why));
@@ -176,7 +134,7 @@ static void a_NULL_buffer_or_value_is_refused(void) {
   CHECK_TEXT("\"1\"", json_of(store, "text"));
 }
 
-static void an_impossible_length_is_too_large(void) {
+TEST(an_impossible_length_is_too_large) {
   kept_store *store = fresh_store();
   for (size_t i = 0; i < 4; i++) {
     size_t absurd = i < 2 ? SIZE_MAX - i : SIZE_MAX / 2 + i - 2;
@@ -187,7 +145,7 @@ static void an_impossible_length_is_too_large(void) {
 }
 
 /* A caller that knows its buffer is large enough need not state the exact capacity. */
-static void a_capacity_may_be_any_number(void) {
+TEST(a_capacity_may_be_any_number) {
   static const size_t capacities[] = { SIZE_MAX, SIZE_MAX - 1, SIZE_MAX / 2, SIZE_MAX / 2 + 1 };
   kept_store *store = fresh_store();
   const char *text = repeated('x', 100);
@@ -205,28 +163,4 @@ static void a_capacity_may_be_any_number(void) {
       CHECK_UINT(length, count);
     }
   }
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    TEST(text_is_returned_with_its_length_and_a_terminating_NUL),
-    TEST(only_the_given_length_of_a_text_is_kept),
-    TEST(a_NUL_inside_a_text_is_kept),
-    TEST(an_empty_text_is_not_absent),
-    TEST(a_buffer_that_is_too_small_is_untouched_and_the_length_is_returned),
-    TEST(text_of_every_length_round_trips_and_nothing_is_written_past_it),
-    TEST(text_that_is_not_UTF_8_is_refused),
-    TEST(arbitrary_bytes_round_trip),
-    TEST(a_value_has_at_most_16_MiB),
-    TEST(an_absent_key_leaves_the_buffer_untouched),
-    TEST(a_NULL_store_or_key_is_refused),
-    TEST(a_bad_key_is_refused),
-    TEST(a_closed_store_returns_closed),
-    TEST(a_NULL_buffer_or_value_is_refused),
-    TEST(an_impossible_length_is_too_large),
-    TEST(a_capacity_may_be_any_number),
-    { 0 },
-  };
-  static const role roles[] = { { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

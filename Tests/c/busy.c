@@ -1,12 +1,11 @@
 /* Writers that wait for a writer in another process: for the timeout that their handle was opened with, and no
  * longer. */
-#define _XOPEN_SOURCE 700
-#include "check.h"
+#include "suite.h"
 #include "journal_lock.h"
 
 #include <pthread.h>
 
-static void lock_holder(const char *location) {
+ROLE(lock_holder, location) {
   int file = take_write_lock(location);
   CHECK(file >= 0);
   signal_parent();
@@ -14,7 +13,7 @@ static void lock_holder(const char *location) {
   close(file);
 }
 
-static void a_writer_that_waits_too_long_fails_and_changes_nothing(void) {
+FOLDER_TEST(a_writer_that_waits_too_long_fails_and_changes_nothing) {
   const char *location = fresh_folder();
   kept_options options = KEPT_OPTIONS_INIT;
   kept_store *store = NULL;
@@ -42,7 +41,7 @@ static void *write_hastily(void *unused) {
   return unused;
 }
 
-static void each_handle_waits_for_its_own_timeout(void) {
+FOLDER_TEST(each_handle_waits_for_its_own_timeout) {
   const char *location = fresh_folder();
   kept_options hasty = KEPT_OPTIONS_INIT, patient = KEPT_OPTIONS_INIT;
   pthread_t thread;
@@ -55,14 +54,4 @@ static void each_handle_waits_for_its_own_timeout(void) {
   CHECK_INT(0, pthread_create(&thread, NULL, write_hastily, NULL));
   EXPECT(KEPT_OK, kept_set_int64(waiting.patient, "patient", 1, &why));
   CHECK_INT(0, pthread_join(thread, NULL));
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    FOLDER_TEST(a_writer_that_waits_too_long_fails_and_changes_nothing),
-    FOLDER_TEST(each_handle_waits_for_its_own_timeout),
-    { 0 },
-  };
-  static const role roles[] = { ROLE(lock_holder), { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

@@ -1,90 +1,13 @@
 /* Keys that are declared: what they refuse, how they read, in layers too, and that secrets stay hidden. */
-#define _XOPEN_SOURCE 700
 #include "declaring.h"
-#include "recorder.h"
 #include "reports.h"
+#include "suite.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* Declarations are enforced */
-
-static void a_declared_key_refuses_other_types_and_values_out_of_bounds(void) {
-  kept_store *store = fresh_store();
-  declare(store, "volume", volume);
-  EXPECT(KEPT_OK, kept_set_int64(store, "volume", 70, &why));
-  EXPECT(KEPT_INVALID, kept_set_int64(store, "volume", 101, &why));
-  CHECK(says("\"volume\"") && says("101") && says("maximum 100"));
-  CHECK_INT(-1, why.offset);
-  EXPECT(KEPT_INVALID, kept_set_int64(store, "volume", -1, &why));
-  EXPECT(KEPT_WRONG_TYPE, kept_set_string(store, "volume", "loud", 4, &why));
-  CHECK(says("\"volume\"") && says("integer"));
-  EXPECT(KEPT_WRONG_TYPE, kept_set_bool(store, "volume", true, &why));
-  EXPECT(KEPT_WRONG_TYPE, kept_set_double(store, "volume", 0.5, &why));
-  EXPECT(KEPT_WRONG_TYPE, kept_set_double(store, "volume", NAN, &why));
-  EXPECT(KEPT_WRONG_TYPE, kept_set_date(store, "volume", 1, 1, &why));
-  EXPECT(KEPT_WRONG_TYPE, kept_set_bytes(store, "volume", "1", 1, &why));
-  EXPECT(KEPT_WRONG_TYPE, kept_set_json(store, "volume", "[1]", &why));
-  EXPECT(KEPT_INVALID, kept_set_uint64(store, "volume", UINT64_MAX, &why));
-  EXPECT(KEPT_INVALID, kept_set_json_if(store, "volume", "200", 2, NULL, &why));
-  CHECK_TEXT("70", json_of(store, "volume"));
-}
-
-static void numbers_are_stored_in_the_form_of_their_type(void) {
-  kept_store *store = fresh_store();
-  declare(store, "integer", "{\"type\":\"integer\"}");
-  declare(store, "number", "{\"type\":\"number\"}");
-  EXPECT(KEPT_OK, kept_set_double(store, "integer", 3.0, &why));
-  CHECK_TEXT("3", json_of(store, "integer"));
-  EXPECT(KEPT_OK, kept_set_int64(store, "number", 1, &why));
-  CHECK_TEXT("1.0", json_of(store, "number"));
-  uint64_t revision = 0, again = 0;
-  EXPECT(KEPT_OK, kept_revision_of(store, "number", &revision, &why));
-  EXPECT(KEPT_OK, kept_set_int64(store, "number", 1, &why));
-  EXPECT(KEPT_OK, kept_revision_of(store, "number", &again, &why));
-  CHECK_UINT(revision, again);
-}
-
-static void every_getter_gives_the_default(void) {
-  kept_store *store = fresh_store();
-  bool flag = false, found = true;
-  int64_t number = 0, seconds = 0;
-  uint64_t natural = 0, revision = 0;
-  int32_t nanoseconds = -1;
-  double real = 0;
-  char text[8], bytes[8];
-  size_t length = 0;
-  declare(store, "b", "{\"type\":\"boolean\",\"default\":true}");
-  declare(store, "i", "{\"type\":\"integer\",\"default\":-5}");
-  declare(store, "u", "{\"type\":\"integer\",\"default\":{\"$numberULong\":\"18446744073709551615\"}}");
-  declare(store, "d", "{\"type\":\"number\",\"default\":1}");
-  declare(store, "s", "{\"type\":\"string\",\"default\":\"dark\"}");
-  declare(store, "y", "{\"type\":\"bytes\",\"default\":{\"$binary\":{\"base64\":\"AAEC\",\"subType\":\"00\"}}}");
-  declare(store, "t", "{\"type\":\"date\",\"default\":{\"$date\":\"1970-01-01T00:00:05Z\"}}");
-  for (int i = 0; i < 2; i++) { /* from the store, and then from memory */
-    EXPECT(KEPT_OK, kept_get_bool(store, "b", &flag, &why));
-    EXPECT(KEPT_OK, kept_get_int64(store, "i", &number, &why));
-    EXPECT(KEPT_OK, kept_get_uint64(store, "u", &natural, &why));
-    EXPECT(KEPT_OK, kept_get_double(store, "d", &real, &why));
-    EXPECT(KEPT_OK, kept_get_string(store, "s", text, sizeof text, &length, &why));
-    EXPECT(KEPT_OK, kept_get_bytes(store, "y", bytes, sizeof bytes, &length, &why));
-    EXPECT(KEPT_OK, kept_get_date(store, "t", &seconds, &nanoseconds, &why));
-  }
-  CHECK(flag && number == -5 && natural == UINT64_MAX && real == 1);
-  CHECK_TEXT("dark", text);
-  CHECK(length == 3 && memcmp(bytes, "\0\1\2", 3) == 0);
-  CHECK(seconds == 5 && nanoseconds == 0);
-  EXPECT(KEPT_WRONG_TYPE, kept_get_bool(store, "i", &flag, &why));
-  EXPECT(KEPT_OK, kept_contains(store, "b", &found, &why));
-  CHECK(!found);
-  EXPECT(KEPT_ABSENT, kept_revision_of(store, "b", &revision, &why));
-  EXPECT(KEPT_ABSENT, kept_remove(store, "b", &why));
-}
-
-static void prepared_keys_give_the_default(void) {
+TEST(prepared_keys_give_the_default) {
   kept_store *store = fresh_store();
   const kept_key *key = NULL, *name = NULL;
   int64_t number = 0;
@@ -106,61 +29,11 @@ static void prepared_keys_give_the_default(void) {
   EXPECT(KEPT_ABSENT, kept_key_get_string(store, name, text, sizeof text, NULL, &why));
 }
 
-/* Layers and declarations */
-
-static void a_layer_that_does_not_fit_is_skipped_and_reported_once(void) {
-  static const char *const argv[] = { "player", "-k", "loud" };
-  const char *location = fresh_location();
-  kept_store *plain = open_at(location);
-  kept_options options = KEPT_OPTIONS_INIT;
-  reports *reports = new_reports();
-  int64_t number = 0;
-  options.argv = argv, options.argc = 3;
-  options.managed = fresh_file("{\"lockedPrefixes\":[\"locked.\"]}");
-  options.system = fresh_file("{\"values\":{\"k\":500,\"locked.k\":\"loud\"}}");
-  options.report = write_report, options.report_context = reports;
-  declare(plain, "k", volume);
-  declare(plain, "locked.k", volume);
-  kept_store *store = open_with(location, &options);
-  for (int i = 0; i < 3; i++) {
-    EXPECT(KEPT_OK, kept_get_int64(store, "k", &number, &why));
-    CHECK_INT(50, number);
-    EXPECT(KEPT_OK, kept_get_int64(store, "locked.k", &number, &why));
-    CHECK_INT(50, number);
-  }
-  CHECK_INT(3, reports_now(reports));
-  CHECK_INT(KEPT_WRONG_TYPE, report_status(reports, 1));
-  CHECK(strstr(report_text(reports, 1), "\"k\"") != NULL && strstr(report_text(reports, 1), "arguments") != NULL);
-  CHECK_INT(KEPT_INVALID, report_status(reports, 2));
-  CHECK(strstr(report_text(reports, 2), "system") != NULL && strstr(report_text(reports, 2), "500") != NULL);
-  CHECK_INT(KEPT_WRONG_TYPE, report_status(reports, 3));
-  /* A value that is skipped hides nothing. */
-  EXPECT(KEPT_OK, kept_set_int64(store, "k", 60, &why));
-  CHECK_TEXT("60", json_of(store, "k"));
-}
-
-static void text_is_read_as_the_declared_type(void) {
-  static const char *const argv[] = { "player", "-s", "5", "-n", "5", "-i", "5", "-b", "YES" };
-  kept_options options = KEPT_OPTIONS_INIT;
-  options.argv = argv, options.argc = 9;
-  kept_store *store = open_with(fresh_location(), &options);
-  declare(store, "s", "{\"type\":\"string\"}");
-  declare(store, "n", "{\"type\":\"number\"}");
-  declare(store, "i", "{\"type\":\"integer\"}");
-  declare(store, "b", "{\"type\":\"boolean\"}");
-  CHECK_TEXT("\"5\"", json_of(store, "s"));
-  CHECK_TEXT("5.0", json_of(store, "n"));
-  CHECK_TEXT("5", json_of(store, "i"));
-  CHECK_TEXT("true", json_of(store, "b"));
-  int64_t number = 0;
-  EXPECT(KEPT_WRONG_TYPE, kept_get_int64(store, "s", &number, &why));
-}
-
 /* Secrets */
 
 static void expect_no_secret(const char *text) { CHECK(strstr(text, "hunter") == NULL); }
 
-static void a_secret_is_in_no_error_report_or_explanation(void) {
+TEST(a_secret_is_in_no_error_report_or_explanation) {
   static const char *const argv[] = { "player", "-password", "hunter3hunter3" };
   kept_options options = KEPT_OPTIONS_INIT;
   reports *reports = new_reports();
@@ -205,17 +78,33 @@ static void a_secret_is_in_no_error_report_or_explanation(void) {
   expect_no_secret(why.message);
 }
 
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    TEST(a_declared_key_refuses_other_types_and_values_out_of_bounds),
-    TEST(numbers_are_stored_in_the_form_of_their_type),
-    TEST(every_getter_gives_the_default),
-    TEST(prepared_keys_give_the_default),
-    TEST(a_layer_that_does_not_fit_is_skipped_and_reported_once),
-    TEST(text_is_read_as_the_declared_type),
-    TEST(a_secret_is_in_no_error_report_or_explanation),
-    { 0 },
-  };
-  static const role roles[] = { { 0 } };
-  return run_tests(argc, argv, tests, roles);
+/* Processes */
+
+ROLE(narrower, location) {
+  kept_store *store = open_at(location);
+  EXPECT(KEPT_INVALID, kept_set_int64(store, "k", 1001, &why));
+  EXPECT(KEPT_TYPE_CONFLICT, kept_declare_json(store, "k", "{\"type\":\"string\"}", &why));
+  EXPECT(KEPT_OK, kept_set_int64(store, "k", 500, &why));
+  EXPECT(KEPT_MISFIT, kept_declare_json(store, "k", volume, &why));
+  signal_parent();
+  await_parent();
+  CHECK_TEXT("absent", declared(store, "k"));
+  CHECK_TEXT("true", json_of(store, "k"));
+}
+
+FOLDER_TEST(a_declaration_applies_to_every_process_at_once) {
+  const char *location = fresh_folder();
+  kept_store *store = open_at(location);
+  int64_t number = 0;
+  declare(store, "k", "{\"type\":\"integer\",\"maximum\":1000,\"default\":7}");
+  EXPECT(KEPT_OK, kept_get_int64(store, "k", &number, &why));
+  CHECK_INT(7, number);
+  child child = start_child("narrower", location);
+  await_child(&child);
+  EXPECT(KEPT_OK, kept_get_int64(store, "k", &number, &why));
+  CHECK_INT(50, number);
+  EXPECT(KEPT_INVALID, kept_set_int64(store, "k", 101, &why));
+  EXPECT(KEPT_OK, kept_undeclare(store, "k", &why));
+  EXPECT(KEPT_OK, kept_set_bool(store, "k", true, &why));
+  CHECK_INT(0, finish_child(&child));
 }

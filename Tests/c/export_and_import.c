@@ -1,7 +1,6 @@
 /* Export and import: a store as a text or a file, and back. The tests of KeptCore cover why texts are refused. */
-#include "check.h"
+#include "suite.h"
 
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,18 +18,9 @@ static kept_status take(kept_store *store, const char *text, const kept_transfer
   return kept_import(store, text, strlen(text), options, report, &why);
 }
 
-/* The whole file; freed by the caller. */
-static char *contents(const char *path) {
-  FILE *file = fopen(path, "r");
-  char *text = calloc(1, 4096);
-  if (file == NULL || fread(text, 1, 4095, file) == 0) CHECK(0);
-  if (file != NULL) fclose(file);
-  return text;
-}
-
 /* Exporting */
 
-static void an_export_is_canonical_text(void) {
+TEST(an_export_is_canonical_text) {
   kept_store *store = fresh_store();
   char *text = NULL;
   EXPECT(KEPT_OK, kept_set_json(store, "b", "[1, 2.5]", &why));
@@ -48,15 +38,15 @@ static void an_export_is_canonical_text(void) {
   kept_free(text);
 }
 
-static void an_exported_file_has_the_same_text_and_is_private(void) {
-  const char *path = fresh_file("what was there");
+TEST(an_exported_file_has_the_same_text_and_is_private) {
+  const char *path = fresh_file("the former text");
   kept_store *store = fresh_store();
   char *text = NULL;
   struct stat status;
   EXPECT(KEPT_OK, take(store, kept_text(), NULL, NULL));
   EXPECT(KEPT_OK, kept_export_file(store, path, NULL, &why));
   EXPECT(KEPT_OK, kept_export_json(store, NULL, &text, &why));
-  char *found = contents(path);
+  char *found = read_file(path, NULL);
   CHECK_TEXT(text, found);
   CHECK(stat(path, &status) == 0 && (status.st_mode & 0777) == 0600);
   EXPECT(KEPT_INVALID, kept_export_file(store, "/dev/null", NULL, &why));
@@ -67,7 +57,7 @@ static void an_exported_file_has_the_same_text_and_is_private(void) {
 
 /* Importing */
 
-static void an_import_reports_what_it_has_changed(void) {
+TEST(an_import_reports_what_it_has_changed) {
   kept_store *store = fresh_store();
   char *report = NULL;
   EXPECT(KEPT_OK, take(store, kept_text(), NULL, NULL));
@@ -79,66 +69,6 @@ static void an_import_reports_what_it_has_changed(void) {
   kept_free(report);
   CHECK_TEXT("absent", json_of(store, "a"));
   CHECK_TEXT("2", json_of(store, "b"));
-}
-
-static void a_dry_run_changes_nothing_and_reports_every_refusal(void) {
-  kept_store *store = fresh_store();
-  char *report = NULL;
-  kept_transfer_options options = with(KEPT_TRANSFER_DRY_RUN);
-  const char *text = "{\"kept\":1,\"values\":{\"\":1,\"a\":null,\"b\":2}}";
-  EXPECT(KEPT_INVALID, take(store, text, NULL, &report));
-  CHECK(report == NULL);
-  EXPECT(KEPT_OK, take(store, text, &options, &report));
-  json_object *members = json_tokener_parse(report);
-  CHECK_INT(2, (int64_t)json_object_array_length(json_object_object_get(members, "refused")));
-  CHECK_INT(1, (int64_t)json_object_array_length(json_object_object_get(members, "changed")));
-  CHECK_TEXT("absent", json_of(store, "b"));
-  json_object_put(members);
-  kept_free(report);
-}
-
-static void a_file_is_imported_and_an_unreadable_one_is_refused(void) {
-  kept_store *store = fresh_store();
-  EXPECT(KEPT_OK, kept_import_file(store, fresh_file(kept_text()), NULL, NULL, &why));
-  CHECK_TEXT("1", json_of(store, "a"));
-  EXPECT(KEPT_UNAVAILABLE, kept_import_file(store, "/nowhere/at/all", NULL, NULL, &why));
-  EXPECT(KEPT_INVALID, kept_import_file(store, "/dev/null", NULL, NULL, &why));
-  EXPECT(KEPT_INVALID, kept_import_file(store, fresh_file("{\"kept\":1"), NULL, NULL, &why));
-  CHECK_INT(9, why.offset);
-}
-
-static void texts_of_other_programs_are_imported(void) {
-  static const struct {
-    uint32_t flags;
-    const char *text, *key, *json;
-  } texts[] = {
-    { KEPT_TRANSFER_FLAT, "{\"a.b\":{\"c\":1}}", "p.a.b", "{\"c\":1}" },
-    { KEPT_TRANSFER_NESTED, "{\"a\":{\"b\":1}}", "p.a/b", "1" },
-  };
-  for (size_t i = 0; i < COUNT(texts); i++) {
-    kept_store *store = fresh_store();
-    kept_transfer_options options = with(texts[i].flags);
-    options.prefix = "p.";
-    options.separator = "/";
-    EXPECT(KEPT_OK, take(store, texts[i].text, &options, NULL));
-    CHECK_TEXT(texts[i].json, json_of(store, texts[i].key));
-  }
-}
-
-static void a_number_out_of_range_is_reported_and_the_others_are_imported(void) {
-  static const uint32_t flags[] = { KEPT_TRANSFER_FLAT, KEPT_TRANSFER_NESTED };
-  for (size_t i = 0; i < COUNT(flags); i++) {
-    kept_store *store = fresh_store();
-    kept_transfer_options options = with(flags[i]);
-    char *report = NULL;
-    EXPECT(KEPT_OK,
-      take(store, "{\"a\":1,\"b\":[18446744073709551616],\"c\":1e999,\"d\":18446744073709551615}", &options, &report));
-    CHECK(strstr(report, "\"notCarried\":[{\"place\":\"b\"") != NULL && strstr(report, "{\"place\":\"c\"") != NULL);
-    kept_free(report);
-    CHECK_TEXT("1", json_of(store, "a"));
-    CHECK_TEXT("absent", json_of(store, "b"));
-    CHECK_TEXT("{\"$numberULong\":\"18446744073709551615\"}", json_of(store, "d"));
-  }
 }
 
 /* Secrets */
@@ -162,7 +92,7 @@ static void check_nothing_shown(const char *store_declares, const char *text_dec
   }
 }
 
-static void a_secret_is_never_shown(void) {
+TEST(a_secret_is_never_shown) {
   static const char *const secret = "{\"secret\":true,\"type\":\"string\"}";
   static const char *const unfit[] = {
     "{\"type\":\"integer\"}",
@@ -194,7 +124,7 @@ static int receive_progress(void *context, uint64_t done, uint64_t total) {
   return progress->calls == progress->stop;
 }
 
-static void progress_is_reported_and_can_stop_a_transfer(void) {
+TEST(progress_is_reported_and_can_stop_a_transfer) {
   kept_store *store = fresh_store();
   char *text = NULL;
   struct progress progress = { 0, 0, 0, 0 };
@@ -213,7 +143,7 @@ static void progress_is_reported_and_can_stop_a_transfer(void) {
 
 /* Bad input */
 
-static void bad_arguments_are_refused(void) {
+TEST(bad_arguments_are_refused) {
   kept_store *store = fresh_store(), *transaction = NULL;
   char *text = NULL;
   EXPECT(KEPT_INVALID, kept_export_json(NULL, NULL, &text, &why));
@@ -246,7 +176,7 @@ static void bad_arguments_are_refused(void) {
   EXPECT(KEPT_CLOSED, take(store, kept_text(), NULL, NULL));
 }
 
-static void options_without_a_meaning_are_refused(void) {
+TEST(options_without_a_meaning_are_refused) {
   kept_store *store = fresh_store();
   char *text = NULL;
   static const uint32_t not_of_import[] = { KEPT_TRANSFER_SECRETS, KEPT_TRANSFER_READABLE, 128u,
@@ -262,23 +192,4 @@ static void options_without_a_meaning_are_refused(void) {
   kept_transfer_options options = with(0);
   options.size = 3;
   EXPECT(KEPT_INVALID, take(store, kept_text(), &options, NULL));
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    TEST(an_export_is_canonical_text),
-    TEST(an_exported_file_has_the_same_text_and_is_private),
-    TEST(an_import_reports_what_it_has_changed),
-    TEST(a_dry_run_changes_nothing_and_reports_every_refusal),
-    TEST(a_file_is_imported_and_an_unreadable_one_is_refused),
-    TEST(texts_of_other_programs_are_imported),
-    TEST(a_number_out_of_range_is_reported_and_the_others_are_imported),
-    TEST(a_secret_is_never_shown),
-    TEST(progress_is_reported_and_can_stop_a_transfer),
-    TEST(bad_arguments_are_refused),
-    TEST(options_without_a_meaning_are_refused),
-    { 0 },
-  };
-  static const role roles[] = { { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

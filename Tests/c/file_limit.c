@@ -1,7 +1,6 @@
 /* A limit on the size of files, as set by `ulimit -f`. The system kills a process at its first write past the limit
  * unless the library prevents it. The message names the limit. */
-#define _XOPEN_SOURCE 700
-#include "check.h"
+#include "suite.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +17,7 @@ static void expect_limit(kept_status status) {
   CHECK(strstr(why.message, "ulimit -f") != NULL);
 }
 
-static void one_with_small_files(const char *location) {
+ROLE(one_with_small_files, location) {
   char *large = repeated('x', 300000), path[4400];
   limit_files(100000);
   kept_store *store = open_at(location);
@@ -34,7 +33,7 @@ static void one_with_small_files(const char *location) {
   kept_close(store);
 }
 
-static void one_with_tiny_files(const char *location) {
+ROLE(one_with_tiny_files, location) {
   kept_store *store = NULL;
   limit_files(3000);
   expect_limit(kept_open(location, NULL, &store, &why));
@@ -45,7 +44,7 @@ static void one_with_tiny_files(const char *location) {
   expect_limit(kept_set_string(store, "large", large, 5000, &why));
 }
 
-static void a_limit_on_file_sizes_is_reported_and_ends_no_process(void) {
+FOLDER_TEST(a_limit_on_file_sizes_is_reported_and_ends_no_process) {
   const char *location = fresh_folder();
   kept_store *store = open_at(location);
   char *large = repeated('y', 300000);
@@ -58,30 +57,14 @@ static void a_limit_on_file_sizes_is_reported_and_ends_no_process(void) {
   CHECK_INT(0, finish_child(&tiny));
 }
 
-static void one_without_files(const char *location) {
-  (void)location;
+ROLE(one_without_files, location) {
   limit_files(0);
   kept_store *store = open_at("memory:");
   EXPECT(KEPT_OK, kept_set_int64(store, "small", 1, &why));
   CHECK_TEXT("1", json_of(store, "small"));
 }
 
-static void a_store_in_memory_has_no_files(void) {
+TEST(a_store_in_memory_has_no_files) {
   child process = start_child("one_without_files", "memory:");
   CHECK_INT(0, finish_child(&process));
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    FOLDER_TEST(a_limit_on_file_sizes_is_reported_and_ends_no_process),
-    TEST(a_store_in_memory_has_no_files),
-    { 0 },
-  };
-  static const role roles[] = {
-    ROLE(one_with_small_files),
-    ROLE(one_with_tiny_files),
-    ROLE(one_without_files),
-    { 0 },
-  };
-  return run_tests(argc, argv, tests, roles);
 }

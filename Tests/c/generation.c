@@ -1,10 +1,9 @@
 /* The generation: a word that changes with every commit of every process. */
-#define _XOPEN_SOURCE 700
-#include "check.h"
+#include "suite.h"
 
 static uint64_t look(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
 
-static void the_generation_changes_only_with_a_write(void) {
+FOLDER_TEST(the_generation_changes_only_with_a_write) {
   const char *location = fresh_folder();
   kept_store *store = open_at(location), *other = open_at(location);
   const uint64_t *word = kept_store_generation(store);
@@ -26,13 +25,13 @@ static void the_generation_changes_only_with_a_write(void) {
   CHECK_INT(2, volume);
 }
 
-static void writer(const char *location) {
+ROLE(writer, location) {
   EXPECT(KEPT_OK, kept_set_int64(open_at(location), "key", 1, &why));
   signal_parent();
   await_parent();
 }
 
-static void another_process_moves_the_generation(void) {
+FOLDER_TEST(another_process_moves_the_generation) {
   const char *location = fresh_folder();
   kept_store *store = open_at(location);
   const uint64_t *word = kept_store_generation(store);
@@ -45,7 +44,7 @@ static void another_process_moves_the_generation(void) {
   kill_child(&other);
 }
 
-static void the_generation_can_be_read_after_closing(void) {
+TEST(the_generation_can_be_read_after_closing) {
   kept_store *store = fresh_store();
   const uint64_t *word = kept_store_generation(store);
   CHECK(word != NULL);
@@ -54,7 +53,7 @@ static void the_generation_can_be_read_after_closing(void) {
   CHECK(kept_store_generation(store) != NULL && look(kept_store_generation(store)) % 2 == 1);
 }
 
-static void the_generation_of_a_memory_store_is_always_odd(void) {
+TEST(the_generation_of_a_memory_store_is_always_odd) {
   kept_store *store = NULL;
   EXPECT(KEPT_OK, kept_open("memory:", NULL, &store, &why));
   const uint64_t *word = kept_store_generation(store);
@@ -66,24 +65,11 @@ static void the_generation_of_a_memory_store_is_always_odd(void) {
   kept_close(store);
 }
 
-static void only_a_store_has_a_generation(void) {
+TEST(only_a_store_has_a_generation) {
   kept_store *transaction = NULL;
   CHECK(kept_store_generation(NULL) == NULL);
   EXPECT(KEPT_OK, kept_begin(fresh_store(), NULL, &transaction, &why));
   CHECK(kept_store_generation(transaction) == NULL);
   kept_rollback(transaction);
   CHECK(kept_store_generation(transaction) == NULL);
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    FOLDER_TEST(the_generation_changes_only_with_a_write),
-    FOLDER_TEST(another_process_moves_the_generation),
-    TEST(the_generation_can_be_read_after_closing),
-    TEST(the_generation_of_a_memory_store_is_always_odd),
-    TEST(only_a_store_has_a_generation),
-    { 0 },
-  };
-  static const role roles[] = { ROLE(writer), { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

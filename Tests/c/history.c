@@ -1,5 +1,5 @@
-/* History: what was changed, when, by whom, and undoing it. */
-#include "check.h"
+/* History: past changes, their time and author, and undoing them. */
+#include "suite.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static kept_store *store_with_history(void) {
   return store;
 }
 
-static void changes_have_tags_and_values(void) {
+FOLDER_TEST(changes_have_tags_and_values) {
   kept_store *store = store_with_history();
   set(store, "theme", "\"dark\"", "installer");
   set(store, "theme", "\"light\"", NULL);
@@ -43,24 +43,7 @@ static void changes_have_tags_and_values(void) {
   kept_close(store);
 }
 
-static void undo_restores_a_commit_or_says_why_not(void) {
-  kept_store *store = store_with_history();
-  set(store, "theme", "\"dark\"", NULL);
-  set(store, "theme", "\"light\"", NULL);
-  char *keys = NULL;
-  EXPECT(KEPT_OK, kept_undo(store, 2, NULL, &keys, &why));
-  CHECK_TEXT("[\"theme\"]", keys);
-  kept_free(keys);
-  CHECK_TEXT("\"dark\"", json_of(store, "theme"));
-  EXPECT(KEPT_CONFLICT, kept_undo(store, 2, NULL, NULL, &why));
-  CHECK(strstr(why.message, "theme") != NULL);
-  EXPECT(KEPT_ABSENT, kept_undo(store, 99, NULL, NULL, &why));
-  EXPECT(KEPT_OK, kept_undo(store, 3, NULL, NULL, &why));
-  CHECK_TEXT("\"light\"", json_of(store, "theme"));
-  kept_close(store);
-}
-
-static void limits_are_read_and_set(void) {
+FOLDER_TEST(limits_are_read_and_set) {
   kept_store *store = store_with_history();
   char *json = NULL;
   EXPECT(KEPT_OK, kept_set_history_limits(store, "{\"days\":7}", &why));
@@ -75,7 +58,7 @@ static void limits_are_read_and_set(void) {
   kept_close(store);
 }
 
-static void wrong_arguments_are_refused(void) {
+TEST(wrong_arguments_are_refused) {
   kept_store *store = fresh_store(), *transaction = NULL;
   char *json = NULL;
   EXPECT(KEPT_INVALID, kept_history_json(NULL, "key", 0, &json, &why));
@@ -93,7 +76,7 @@ static void wrong_arguments_are_refused(void) {
   EXPECT(KEPT_CLOSED, kept_history_json(store, "key", 0, &json, &why));
 }
 
-static void a_store_in_memory_has_no_history(void) {
+TEST(a_store_in_memory_has_no_history) {
   kept_store *store = NULL;
   char *json = NULL;
   EXPECT(KEPT_OK, kept_open("memory:", NULL, &store, &why));
@@ -102,17 +85,4 @@ static void a_store_in_memory_has_no_history(void) {
   EXPECT(KEPT_UNSUPPORTED, kept_set_history_limits(store, "{}", &why));
   EXPECT(KEPT_UNSUPPORTED, kept_history_limits_json(store, &json, &why));
   kept_close(store);
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    FOLDER_TEST(changes_have_tags_and_values),
-    FOLDER_TEST(undo_restores_a_commit_or_says_why_not),
-    FOLDER_TEST(limits_are_read_and_set),
-    TEST(wrong_arguments_are_refused),
-    TEST(a_store_in_memory_has_no_history),
-    { 0 },
-  };
-  static const role roles[] = { { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

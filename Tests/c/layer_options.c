@@ -1,7 +1,7 @@
-/* Layers: how a store is opened with them, and how they are explained. */
-#define _XOPEN_SOURCE 700
+/* Layers: how a store is opened with them, and what a program may pass. */
 #include "program_arguments.h"
 #include "reports.h"
+#include "suite.h"
 
 #include <json-c/json.h>
 #include <stddef.h>
@@ -45,67 +45,7 @@ static json_object *finding(json_object *explanation, const char *layer) {
   return NULL;
 }
 
-static void an_explanation_names_every_layer(void) {
-  const char *location = fresh_location();
-  kept_store *plain = open_at(location);
-  kept_options options = with_arguments();
-  setenv("PLAYER_A", "3", 1);
-  options.environment = "PLAYER_";
-  options.managed = fresh_file("{}");
-  options.system = fresh_file("{\"values\":{\"a\":5}}");
-  EXPECT(KEPT_OK, kept_set_int64(plain, "a", 4, &why));
-  kept_store *store = open_with(location, &options);
-  json_object *explanation = explained(store, "a");
-  CHECK_TEXT("a", member(explanation, "key"));
-  CHECK_TEXT("2", member(explanation, "value"));
-  CHECK_TEXT("arguments", member(explanation, "layer"));
-  CHECK_TEXT("false", member(explanation, "locked"));
-  CHECK_TEXT("false", member(explanation, "secret"));
-  CHECK_TEXT("1", member(explanation, "revision"));
-  CHECK(strstr(member(explanation, "reason"), "arguments") != NULL);
-  CHECK_UINT(7, json_object_array_length(json_object_object_get(explanation, "layers")));
-  CHECK_TEXT("silent", member(finding(explanation, "managed"), "outcome"));
-  CHECK_TEXT(options.managed, member(finding(explanation, "managed"), "source"));
-  CHECK_TEXT("wins", member(finding(explanation, "arguments"), "outcome"));
-  CHECK_TEXT("-a", member(finding(explanation, "arguments"), "source"));
-  CHECK_TEXT("hidden", member(finding(explanation, "environment"), "outcome"));
-  CHECK_TEXT("PLAYER_A", member(finding(explanation, "environment"), "source"));
-  CHECK_TEXT("4", member(finding(explanation, "user"), "value"));
-  CHECK_TEXT(options.system, member(finding(explanation, "system"), "source"));
-  CHECK_TEXT("silent", member(finding(explanation, "registered"), "outcome"));
-  CHECK_TEXT("-", member(finding(explanation, "declared"), "value"));
-  json_object_put(explanation);
-  unsetenv("PLAYER_A");
-}
-
-static void an_explanation_shows_a_lock(void) {
-  kept_options options = with_arguments();
-  options.managed = fresh_file("{\"locked\":[\"a\"]}");
-  kept_store *store = open_with(fresh_location(), &options);
-  json_object *explanation = explained(store, "a");
-  CHECK_TEXT("true", member(explanation, "locked"));
-  CHECK_TEXT("-", member(explanation, "value"));
-  CHECK_TEXT("-", member(explanation, "layer"));
-  CHECK_TEXT("ignored", member(finding(explanation, "arguments"), "outcome"));
-  CHECK(strstr(member(explanation, "reason"), "locked") != NULL);
-  json_object_put(explanation);
-}
-
-static void an_explanation_in_a_transaction_knows_its_writes(void) {
-  kept_store *store = fresh_store(), *transaction = NULL;
-  EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
-  EXPECT(KEPT_OK, kept_set_int64(transaction, "a", 4, &why));
-  json_object *inside = explained(transaction, "a"), *outside = explained(store, "a");
-  CHECK_TEXT("4", member(inside, "value"));
-  CHECK_TEXT("user", member(inside, "layer"));
-  CHECK_TEXT("-", member(outside, "value"));
-  CHECK_TEXT("-", member(outside, "revision"));
-  json_object_put(inside);
-  json_object_put(outside);
-  kept_rollback(transaction);
-}
-
-static void only_a_valid_key_can_be_explained(void) {
+TEST(only_a_valid_key_can_be_explained) {
   kept_store *store = fresh_store();
   char *json = NULL;
   uint32_t layer = 99;
@@ -128,7 +68,7 @@ static void only_a_valid_key_can_be_explained(void) {
 /* Options */
 
 /** The struct as it was before layers were added. */
-static void options_without_layers_are_accepted(void) {
+TEST(options_without_layers_are_accepted) {
   kept_options options = with_arguments();
   CHECK_UINT(32, offsetof(kept_options, managed));
   for (size_t size = offsetof(kept_options, managed); size <= offsetof(kept_options, system); size += 8) {
@@ -145,7 +85,7 @@ static void refused(const kept_options *options) {
   CHECK(store == NULL);
 }
 
-static void invalid_layers_are_refused(void) {
+TEST(invalid_layers_are_refused) {
   static const char *const short_argv[] = { "player", NULL, "1" };
   kept_options options = KEPT_OPTIONS_INIT;
   options.argc = 1;
@@ -173,7 +113,7 @@ static void invalid_layers_are_refused(void) {
   }
 }
 
-static void a_standard_file_needs_an_identifier(void) {
+TEST(a_standard_file_needs_an_identifier) {
   kept_options options = KEPT_OPTIONS_INIT;
   options.managed = options.system = KEPT_STANDARD_FILE;
   refused(&options);
@@ -184,7 +124,7 @@ static void a_standard_file_needs_an_identifier(void) {
   json_object_put(explanation);
 }
 
-static void arguments_are_copied(void) {
+TEST(arguments_are_copied) {
   char key[] = "-a", value[] = "2";
   const char *argv[] = { "player", key, value };
   kept_options options = KEPT_OPTIONS_INIT;
@@ -194,7 +134,7 @@ static void arguments_are_copied(void) {
   CHECK_TEXT("2", json_of(store, "a"));
 }
 
-static void an_empty_argument_list_is_an_empty_layer(void) {
+TEST(an_empty_argument_list_is_an_empty_layer) {
   kept_options options = with_arguments();
   options.argc = 0;
   kept_store *store = open_with(fresh_location(), &options);
@@ -204,7 +144,7 @@ static void an_empty_argument_list_is_an_empty_layer(void) {
   json_object_put(explanation);
 }
 
-static void an_argument_that_is_not_UTF_8_is_reported_and_ignored(void) {
+TEST(an_argument_that_is_not_UTF_8_is_reported_and_ignored) {
   for (size_t i = 0; bad_text(i) != NULL; i++) {
     const char *argv[] = { "player", "-a", bad_text(i), "-b", "2", bad_text(i), "stray", "-c", "3" };
     kept_options options = KEPT_OPTIONS_INIT;
@@ -218,35 +158,37 @@ static void an_argument_that_is_not_UTF_8_is_reported_and_ignored(void) {
   }
 }
 
-static void a_variable_that_names_no_key_is_reported(void) {
-  kept_options options = KEPT_OPTIONS_INIT;
-  reports *reports = new_reports();
-  setenv("PLAYER_volume", "1", 1), setenv("PLAYER_THEME", "dark", 1);
-  options.environment = "PLAYER_";
-  options.report = write_report, options.report_context = reports;
+/* Reading through them, and defaults */
+
+TEST(prepared_keys_read_through_layers_too) {
+  kept_options options = with_arguments();
   kept_store *store = open_with(fresh_location(), &options);
-  CHECK_INT(1, reports_now(reports));
-  CHECK(strstr(report_text(reports, 1), "PLAYER_VOLUME") != NULL);
-  CHECK_TEXT("\"dark\"", json_of(store, "theme"));
-  CHECK_TEXT("absent", json_of(store, "volume"));
-  unsetenv("PLAYER_volume"), unsetenv("PLAYER_THEME");
+  const kept_key *key = NULL;
+  int64_t number = 0;
+  char text[16] = "";
+  EXPECT(KEPT_OK, kept_key_prepare("name", &key, &why));
+  for (int i = 0; i < 3; i++) {
+    EXPECT(KEPT_OK, kept_key_get_int64(store, key, &number, &why));
+    CHECK_INT(5, number);
+    EXPECT(KEPT_OK, kept_key_get_string(store, key, text, sizeof text, NULL, &why));
+    CHECK_TEXT("5", text);
+  }
 }
 
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    TEST(an_explanation_names_every_layer),
-    TEST(an_explanation_shows_a_lock),
-    TEST(an_explanation_in_a_transaction_knows_its_writes),
-    TEST(only_a_valid_key_can_be_explained),
-    TEST(options_without_layers_are_accepted),
-    TEST(invalid_layers_are_refused),
-    TEST(a_standard_file_needs_an_identifier),
-    TEST(arguments_are_copied),
-    TEST(an_empty_argument_list_is_an_empty_layer),
-    TEST(an_argument_that_is_not_UTF_8_is_reported_and_ignored),
-    TEST(a_variable_that_names_no_key_is_reported),
-    { 0 },
-  };
-  static const role roles[] = { { 0 } };
-  return run_tests(argc, argv, tests, roles);
+TEST(invalid_defaults_are_refused) {
+  kept_store *store = fresh_store(), *transaction = NULL;
+  EXPECT(KEPT_OK, kept_register_json(store, "{\"a\":1}", &why));
+  EXPECT(KEPT_INVALID, kept_register_json(NULL, "{}", &why));
+  EXPECT(KEPT_INVALID, kept_register_json(store, NULL, &why));
+  EXPECT(KEPT_INVALID, kept_register_json(store, "[1]", &why));
+  EXPECT(KEPT_INVALID, kept_register_json(store, "{\"a\":2,}", &why));
+  CHECK_INT(7, why.offset);
+  EXPECT(KEPT_INVALID, kept_register_json(store, "{\"a\":2,\"\":1}", &why));
+  for (size_t i = 0; bad_text(i) != NULL; i++) EXPECT(KEPT_INVALID, kept_register_json(store, bad_text(i), &why));
+  EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
+  EXPECT(KEPT_UNSUPPORTED, kept_register_json(transaction, "{\"a\":2}", &why));
+  kept_rollback(transaction);
+  CHECK_TEXT("1", json_of(store, "a"));
+  kept_close(store);
+  EXPECT(KEPT_CLOSED, kept_register_json(store, "{\"a\":2}", &why));
 }

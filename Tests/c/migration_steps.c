@@ -1,6 +1,6 @@
 /* Steps of a migration that fail, that try what a step cannot do, and that do not confirm. */
-#define _XOPEN_SOURCE 700
 #include "migrating.h"
+#include "suite.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,13 +15,12 @@ static kept_status fail_with_a_sentence(void *context, kept_store *transaction, 
 }
 
 static kept_status fail_without_a_word(void *context, kept_store *transaction, kept_error *error) {
-  (void)transaction, (void)error;
   return *(kept_status *)context;
 }
 
 /* Failing */
 
-static void a_failing_step_is_named_and_changes_nothing(void) {
+TEST(a_failing_step_is_named_and_changes_nothing) {
   kept_store *store = played();
   char reason[] = "the old file is missing; put it back";
   kept_migration steps[] = { moved, { 2, 0, "read the old file", fail_with_a_sentence, reason } };
@@ -32,7 +31,7 @@ static void a_failing_step_is_named_and_changes_nothing(void) {
   CHECK_UINT(0, version_of(store));
 }
 
-static void a_step_may_return_any_status(void) {
+TEST(a_step_may_return_any_status) {
   kept_store *store = played();
   kept_status status = 0;
   kept_migration step = { 1, 0, "answer", fail_without_a_word, &status };
@@ -49,7 +48,6 @@ static void a_step_may_return_any_status(void) {
 }
 
 static kept_status end_it(void *context, kept_store *transaction, kept_error *error) {
-  (void)error;
   kept_store **later = context;
   EXPECT(KEPT_OK, kept_set_int64(transaction, "a", 1, &why));
   EXPECT(KEPT_UNSUPPORTED, kept_commit(transaction, NULL, &why));
@@ -58,7 +56,7 @@ static kept_status end_it(void *context, kept_store *transaction, kept_error *er
   return KEPT_OK;
 }
 
-static void a_step_cannot_end_or_outlive_its_transaction(void) {
+TEST(a_step_cannot_end_or_outlive_its_transaction) {
   kept_store *store = played(), *later = NULL;
   EXPECT(KEPT_OK, migrate(store, &(kept_migration){ 1, 0, "end it", end_it, &later }, 1, 0, NULL));
   CHECK_TEXT("1", json_of(store, "a"));
@@ -68,37 +66,17 @@ static void a_step_cannot_end_or_outlive_its_transaction(void) {
 }
 
 static kept_status roll_back(void *unused, kept_store *transaction, kept_error *error) {
-  (void)unused, (void)error;
   EXPECT(KEPT_OK, kept_set_int64(transaction, "a", 1, &why));
   kept_rollback(transaction);
   EXPECT(KEPT_CLOSED, kept_set_int64(transaction, "b", 2, &why));
   return KEPT_OK;
 }
 
-static void a_step_that_rolls_back_fails(void) {
+TEST(a_step_that_rolls_back_fails) {
   kept_store *store = played();
   EXPECT(KEPT_UNSUPPORTED, migrate(store, &(kept_migration){ 1, 0, "roll back", roll_back, NULL }, 1, 0, NULL));
   CHECK_TEXT("absent", json_of(store, "a"));
   CHECK_UINT(0, version_of(store));
-}
-
-static kept_status migrate_within(void *context, kept_store *transaction, kept_error *error) {
-  (void)transaction;
-  const char *copy = ((const char **)context)[1];
-  EXPECT(KEPT_UNSUPPORTED, kept_restore(((kept_store **)context)[0], copy, NULL, &why));
-  return kept_migrate(((kept_store **)context)[0], &moved, 1, 0, NULL, NULL, error);
-}
-
-static void a_step_cannot_migrate_or_restore(void) {
-  kept_store *store = played();
-  const char *folder = fresh_folder();
-  mkdir(folder, 0700);
-  const char *copy = file_of(folder, "copy");
-  const void *context[] = { store, copy };
-  EXPECT(KEPT_OK, kept_backup(store, copy, 0, NULL, &why));
-  kept_migration nested = { 1, 0, "nested", migrate_within, context };
-  EXPECT(KEPT_UNSUPPORTED, migrate(store, &nested, 1, 0, NULL));
-  EXPECT(KEPT_OK, migrate(store, &moved, 1, 0, NULL));
 }
 
 static kept_status close_it(void *context, kept_store *transaction, kept_error *error) {
@@ -106,7 +84,7 @@ static kept_status close_it(void *context, kept_store *transaction, kept_error *
   return kept_set_int64(transaction, "a", 1, error);
 }
 
-static void a_step_that_closes_the_store_changes_nothing(void) {
+TEST(a_step_that_closes_the_store_changes_nothing) {
   const char *location = fresh_location();
   kept_store *other = played_at(location), *store = open_at(location);
   EXPECT(KEPT_CLOSED, migrate(store, &(kept_migration){ 1, 0, "close", close_it, store }, 1, 0, NULL));
@@ -124,7 +102,7 @@ static kept_status fork_within(void *context, kept_store *transaction, kept_erro
   return kept_set_int64(transaction, "a", 2, error);
 }
 
-static void after_a_fork_in_a_step_the_parent_continues_it(void) {
+TEST(after_a_fork_in_a_step_the_parent_continues_it) {
   const char *location = fresh_location();
   kept_store *store = played_at(location);
   int status = 0;
@@ -139,23 +117,21 @@ static kept_status fork_and_return(void *context, kept_store *transaction, kept_
   return kept_set_int64(transaction, "a", 2, error);
 }
 
-static void a_child_that_returns_from_a_step_leaves_the_backup(void) {
+FOLDER_TEST(a_child_that_returns_from_a_step_leaves_the_backup) {
   const char *location = fresh_folder();
   kept_store *store = played_at(location);
   pid_t child = -1;
-  int status = -1;
   char *backup = NULL;
   kept_migration step = { 1, 0, "fork", fork_and_return, &child };
   kept_status migrated = kept_migrate(store, &step, 1, 0, NULL, &backup, &why);
   if (child == 0) leave_fork(-migrated);
   CHECK_INT(KEPT_OK, migrated);
-  CHECK_INT(child, waitpid(child, &status, 0));
-  CHECK_INT(-KEPT_FORKED, WEXITSTATUS(status));
+  CHECK_INT(-KEPT_FORKED, end_of(child));
   CHECK_INT(0, access(backup, F_OK));
   kept_free(backup);
 }
 
-static void a_key_that_cannot_be_renamed_in_a_transaction_stays(void) {
+TEST(a_key_that_cannot_be_renamed_in_a_transaction_stays) {
   const char *managed = fresh_file("{\"locked\":[\"b\"]}");
   kept_options options = KEPT_OPTIONS_INIT;
   options.managed = managed;
@@ -187,13 +163,13 @@ static kept_status answer_what_stands_there(void *context, kept_store *transacti
   return context ? KEPT_FAILED : KEPT_OK;
 }
 
-static void a_step_that_does_not_confirm_has_failed_whatever_it_returns(void) {
+TEST(a_step_that_does_not_confirm_has_failed_whatever_it_returns) {
   kept_store *store = played();
   kept_status answers[] = { KEPT_OK, KEPT_LOCKED };
   kept_migration step = { 1, 0, "confirm", answer_what_stands_there, NULL };
   EXPECT(KEPT_FAILED, migrate(store, &step, 1, KEPT_MIGRATE_CONFIRMED, NULL));
   CHECK(strstr(why.message, "version 1, \"confirm\"") != NULL);
-  CHECK(strstr(why.message, "left before it was done") != NULL);
+  CHECK(strstr(why.message, "the step did not finish") != NULL);
   step.context = &answers[1];
   EXPECT(KEPT_LOCKED, migrate(store, &step, 1, KEPT_MIGRATE_CONFIRMED, NULL));
   CHECK_TEXT("absent", json_of(store, "a"));
@@ -202,22 +178,4 @@ static void a_step_that_does_not_confirm_has_failed_whatever_it_returns(void) {
   EXPECT(KEPT_OK, migrate(store, &step, 1, KEPT_MIGRATE_CONFIRMED, NULL));
   CHECK_TEXT("1", json_of(store, "a"));
   CHECK_UINT(1, version_of(store));
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    TEST(a_failing_step_is_named_and_changes_nothing),
-    TEST(a_step_may_return_any_status),
-    TEST(a_step_cannot_end_or_outlive_its_transaction),
-    TEST(a_step_that_rolls_back_fails),
-    TEST(a_step_cannot_migrate_or_restore),
-    TEST(a_step_that_closes_the_store_changes_nothing),
-    TEST(after_a_fork_in_a_step_the_parent_continues_it),
-    FOLDER_TEST(a_child_that_returns_from_a_step_leaves_the_backup),
-    TEST(a_step_that_does_not_confirm_has_failed_whatever_it_returns),
-    TEST(a_key_that_cannot_be_renamed_in_a_transaction_stays),
-    { 0 },
-  };
-  static const role roles[] = { { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

@@ -1,45 +1,12 @@
 /* Migrations: changing the shape of settings. */
-#define _XOPEN_SOURCE 700
 #include "migrating.h"
+#include "suite.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-/* Running */
-
-static void steps_run_in_their_order_and_once(void) {
-  kept_store *store = played();
-  uint32_t result = 99;
-  int runs = 0;
-  kept_migration steps[] = { moved, { 2, 0, "percent", double_it, &runs } };
-  CHECK_UINT(0, version_of(store));
-  EXPECT(KEPT_OK, migrate(store, steps, 1, 0, &result));
-  CHECK_UINT(KEPT_MIGRATED, result);
-  CHECK_UINT(1, version_of(store));
-  EXPECT(KEPT_OK, migrate(store, steps, 2, 0, &result));
-  CHECK_UINT(KEPT_MIGRATED, result);
-  EXPECT(KEPT_OK, migrate(store, steps, 2, 0, &result));
-  CHECK_UINT(KEPT_MIGRATED_NOTHING, result);
-  CHECK_TEXT("14", json_of(store, "audio.volume"));
-  CHECK_UINT(2, version_of(store));
-  CHECK_INT(1, runs);
-}
-
-static void a_new_store_gets_only_the_version(void) {
-  kept_store *store = fresh_store();
-  uint32_t result = 99;
-  int runs = 0;
-  kept_migration steps[] = { moved, { 2, 0, "percent", double_it, &runs } };
-  EXPECT(KEPT_OK, migrate(store, steps, 2, 0, &result));
-  CHECK_UINT(KEPT_MIGRATED_FRESH, result);
-  CHECK_UINT(2, version_of(store));
-  CHECK_INT(0, runs);
-}
-
-static void a_backup_from_before_is_in_the_folder(void) {
+FOLDER_TEST(a_backup_from_before_is_in_the_folder) {
   const char *location = fresh_folder();
   kept_store *store = played_at(location);
   char *backup = NULL;
@@ -52,24 +19,7 @@ static void a_backup_from_before_is_in_the_folder(void) {
   kept_free(backup);
 }
 
-/* Others */
-
-static void a_later_store_is_refused_or_only_read(void) {
-  const char *location = fresh_location();
-  kept_store *store = played_at(location), *older = open_at(location);
-  uint32_t result = 99;
-  EXPECT(KEPT_OK, migrate(store, (kept_migration[]){ moved, doubled }, 2, 0, NULL));
-  EXPECT(KEPT_UNSUPPORTED, migrate(older, &moved, 1, 0, NULL));
-  EXPECT(KEPT_OK, migrate(older, &moved, 1, KEPT_MIGRATE_READ_ONLY, &result));
-  CHECK_UINT(KEPT_MIGRATED_READ_ONLY, result);
-  CHECK_TEXT("14", json_of(older, "audio.volume"));
-  EXPECT(KEPT_DENIED, kept_set_int64(older, "a", 1, &why));
-  EXPECT(KEPT_DENIED, kept_declare_json(older, "a", "{\"type\":\"string\"}", &why));
-  EXPECT(KEPT_OK, kept_set_int64(store, "a", 1, &why));
-  CHECK_TEXT("1", json_of(older, "a"));
-}
-
-static void a_handle_writes_again_when_its_version_is_back(void) {
+TEST(a_handle_writes_again_when_its_version_is_back) {
   const char *location = fresh_location(), *folder = fresh_folder();
   kept_store *store = played_at(location), *older = open_at(location);
   mkdir(folder, 0700);
@@ -86,18 +36,17 @@ static void a_handle_writes_again_when_its_version_is_back(void) {
 /* Another process, in the middle of a step */
 
 static kept_status wait_in_it(void *context, kept_store *transaction, kept_error *error) {
-  (void)context;
   signal_parent();
   await_parent();
   return kept_rename(transaction, "volume", "audio.volume", error);
 }
 
-static void migrate_slowly(const char *location) {
+ROLE(migrate_slowly, location) {
   kept_store *store = open_at(location);
   EXPECT(KEPT_OK, migrate(store, &(kept_migration){ 1, 0, "slow", wait_in_it, NULL }, 1, 0, NULL));
 }
 
-static void other_processes_carry_on_or_wait_with_a_timeout(void) {
+FOLDER_TEST(other_processes_carry_on_or_wait_with_a_timeout) {
   const char *location = fresh_folder();
   kept_options options = KEPT_OPTIONS_INIT;
   uint32_t result = 99;
@@ -116,7 +65,7 @@ static void other_processes_carry_on_or_wait_with_a_timeout(void) {
   CHECK_UINT(KEPT_MIGRATED_NOTHING, result);
 }
 
-static void a_killed_process_does_not_block_the_migration(void) {
+FOLDER_TEST(a_killed_process_does_not_block_the_migration) {
   const char *location = fresh_folder();
   kept_close(played_at(location));
   child other = start_child("migrate_slowly", location);
@@ -130,7 +79,7 @@ static void a_killed_process_does_not_block_the_migration(void) {
 
 /* Arguments */
 
-static void invalid_migrations_are_refused(void) {
+TEST(invalid_migrations_are_refused) {
   kept_store *store = played();
   kept_migration step = moved;
   EXPECT(KEPT_INVALID, migrate(NULL, &step, 1, 0, NULL));
@@ -168,7 +117,7 @@ static void invalid_migrations_are_refused(void) {
 
 /* Renaming */
 
-static void a_key_is_renamed_with_its_declaration(void) {
+TEST(a_key_is_renamed_with_its_declaration) {
   kept_store *store = played(), *transaction = NULL;
   EXPECT(KEPT_OK, kept_declare_json(store, "volume", "{\"maximum\":10,\"type\":\"integer\"}", &why));
   EXPECT(KEPT_OK, kept_rename(store, "volume", "loudness", &why));
@@ -189,21 +138,4 @@ static void a_key_is_renamed_with_its_declaration(void) {
   EXPECT(KEPT_INVALID, kept_rename(store, NULL, "c", &why));
   EXPECT(KEPT_INVALID, kept_rename(store, "b", NULL, &why));
   EXPECT(KEPT_INVALID, kept_rename(NULL, "b", "c", &why));
-}
-
-int main(int argc, char **argv) {
-  const test tests[] = {
-    TEST(steps_run_in_their_order_and_once),
-    TEST(a_new_store_gets_only_the_version),
-    FOLDER_TEST(a_backup_from_before_is_in_the_folder),
-    TEST(a_later_store_is_refused_or_only_read),
-    TEST(a_handle_writes_again_when_its_version_is_back),
-    FOLDER_TEST(other_processes_carry_on_or_wait_with_a_timeout),
-    FOLDER_TEST(a_killed_process_does_not_block_the_migration),
-    TEST(invalid_migrations_are_refused),
-    TEST(a_key_is_renamed_with_its_declaration),
-    { NULL, NULL, 0 },
-  };
-  const role roles[] = { ROLE(migrate_slowly), { NULL, NULL } };
-  return run_tests(argc, argv, tests, roles);
 }

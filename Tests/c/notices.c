@@ -1,69 +1,9 @@
 /* Notices: what an observer receives for a commit, and what it can query. */
-#define _XOPEN_SOURCE 700
 #include "recorder.h"
+#include "suite.h"
 
 #include <poll.h>
 #include <string.h>
-
-static void old_and_new_values_are_given_as_json(void) {
-  kept_store *store = fresh_store();
-  recorder *recorder = new_recorder();
-  record(recorder, store, "key", KEPT_OBSERVE_KEY);
-  EXPECT(KEPT_OK, kept_set_string(store, "key", "caf\xc3\xa9", 5, &why));
-  EXPECT(KEPT_OK, kept_set_json(store, "key", "{ \"b\": [1.0], \"a\": null }", &why));
-  EXPECT(KEPT_OK, kept_remove(store, "key", &why));
-  CHECK_TEXT("S key:->\"caf\xc3\xa9\";S key:\"caf\xc3\xa9\">{\"a\":null,\"b\":[1.0]};S key:{\"a\":null,\"b\":[1.0]}>-;",
-    recorded(recorder, 3));
-}
-
-static void a_transaction_is_one_notice_in_the_order_of_its_keys(void) {
-  kept_store *store = fresh_store(), *transaction = NULL;
-  recorder *recorder = new_recorder();
-  uint64_t revision = 0;
-  EXPECT(KEPT_OK, kept_set_int64(store, "b", 1, &why));
-  record(recorder, store, "", KEPT_OBSERVE_PREFIX);
-  EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
-  EXPECT(KEPT_OK, kept_set_int64(transaction, "c", 3, &why));
-  EXPECT(KEPT_OK, kept_remove(transaction, "b", &why));
-  EXPECT(KEPT_OK, kept_set_int64(transaction, "a", 1, &why));
-  EXPECT(KEPT_OK, kept_commit(transaction, &revision, &why));
-  CHECK_TEXT("S a:->1 b:1>- c:->3;", recorded(recorder, 1));
-  CHECK_UINT(revision, recorder->revision);
-}
-
-static void a_notice_has_only_what_was_subscribed_to(void) {
-  kept_store *store = fresh_store(), *transaction = NULL;
-  recorder *recorder = new_recorder();
-  record(recorder, store, "b", KEPT_OBSERVE_KEY);
-  EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
-  EXPECT(KEPT_OK, kept_set_int64(transaction, "a", 1, &why));
-  EXPECT(KEPT_OK, kept_set_int64(transaction, "b", 2, &why));
-  EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));
-  CHECK_TEXT("S b:->2;", recorded(recorder, 1));
-}
-
-static void a_rolled_back_transaction_is_not_delivered(void) {
-  kept_store *store = fresh_store(), *transaction = NULL;
-  recorder *recorder = new_recorder();
-  record(recorder, store, "", KEPT_OBSERVE_PREFIX);
-  EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
-  EXPECT(KEPT_OK, kept_set_int64(transaction, "a", 1, &why));
-  kept_rollback(transaction);
-  EXPECT(KEPT_OK, kept_set_int64(store, "end", 1, &why));
-  CHECK_TEXT("S end:->1;", recorded(recorder, 1));
-}
-
-static void a_notice_has_the_revision_of_its_key(void) {
-  kept_store *store = fresh_store();
-  recorder *recorder = new_recorder();
-  uint64_t revision = 0;
-  record(recorder, store, "key", KEPT_OBSERVE_KEY);
-  EXPECT(KEPT_OK, kept_set_int64(store, "other", 1, &why));
-  EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
-  recorded(recorder, 1);
-  EXPECT(KEPT_OK, kept_revision_of(store, "key", &revision, &why));
-  CHECK_UINT(revision, recorder->revision);
-}
 
 static void ask_beyond(void *context, const kept_notice *notice) {
   CHECK_UINT(1, kept_notice_count(notice));
@@ -81,7 +21,7 @@ static void ask_beyond(void *context, const kept_notice *notice) {
   recorder_notice(context, notice);
 }
 
-static void there_is_nothing_past_the_last_change(void) {
+TEST(there_is_nothing_past_the_last_change) {
   kept_store *store = fresh_store();
   recorder *recorder = new_recorder();
   EXPECT(
@@ -92,7 +32,7 @@ static void there_is_nothing_past_the_last_change(void) {
 
 /* Tags and revisions */
 
-static void a_notice_has_the_tag_of_its_writer(void) {
+TEST(a_notice_has_the_tag_of_its_writer) {
   const char *location = fresh_location();
   kept_options options = KEPT_OPTIONS_INIT;
   kept_transaction_options import = KEPT_TRANSACTION_OPTIONS_INIT;
@@ -116,34 +56,6 @@ static void a_notice_has_the_tag_of_its_writer(void) {
   recorded(recorder, 3);
   CHECK_TEXT("", recorder->tag);
   kept_close(player);
-}
-
-static void a_notice_has_the_time_of_the_commit(void) {
-  kept_store *store = fresh_store(), *transaction = NULL;
-  recorder *recorder = new_recorder();
-  record(recorder, store, "key", KEPT_OBSERVE_KEY);
-  EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
-  EXPECT(KEPT_OK, kept_set_int64(transaction, "key", 1, &why));
-  int64_t before = wall_clock();
-  EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));
-  int64_t after = wall_clock();
-  recorded(recorder, 1);
-  CHECK(before <= recorder->time && recorder->time <= after);
-}
-
-static void a_notice_of_this_process_is_of_one_revision_and_nothing_was_missed(void) {
-  kept_store *store = fresh_store();
-  recorder *recorder = new_recorder();
-  EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
-  record(recorder, store, "key", KEPT_OBSERVE_INITIAL);
-  CHECK_UINT(1, recorder->first);
-  for (uint64_t revision = 2; revision < 5; revision++) {
-    EXPECT(KEPT_OK, kept_set_int64(store, "key", (int64_t)revision, &why));
-    await_revision(recorder, revision);
-    CHECK_UINT(revision, recorder->first);
-    CHECK_UINT(revision, recorder->revision);
-    CHECK(!recorder->missed);
-  }
 }
 
 /* Typed values */
@@ -272,7 +184,7 @@ static void is_no_bytes(const kept_value *value) {
 
 static void is_none_of_these(const kept_value *value) { check_refusals(value, 0); }
 
-static void values_of_every_kind_are_read_typed(void) {
+TEST(values_of_every_kind_are_read_typed) {
   check_value("true", is_true);
   check_value("-7", is_minus_seven);
   check_value("{\"$numberULong\":\"18446744073709551615\"}", is_the_largest);
@@ -286,7 +198,7 @@ static void values_of_every_kind_are_read_typed(void) {
   check_value("{\"a\":1}", is_none_of_these);
 }
 
-static void a_NULL_value_cannot_be_read(void) {
+TEST(a_NULL_value_cannot_be_read) {
   EXPECT(KEPT_ABSENT, kept_value_bool(NULL, &truth, &why));
   EXPECT(KEPT_ABSENT, kept_value_int64(NULL, &integer, &why));
   EXPECT(KEPT_ABSENT, kept_value_uint64(NULL, &natural, &why));
@@ -298,7 +210,7 @@ static void a_NULL_value_cannot_be_read(void) {
   EXPECT(KEPT_INVALID, kept_value_int64(NULL, NULL, &why));
 }
 
-static void a_NULL_notice_is_empty(void) {
+TEST(a_NULL_notice_is_empty) {
   CHECK_UINT(0, kept_notice_revision(NULL));
   CHECK_UINT(0, kept_notice_first_revision(NULL));
   CHECK(kept_notice_tag(NULL) == NULL);
@@ -311,24 +223,4 @@ static void a_NULL_notice_is_empty(void) {
   CHECK(kept_notice_key(NULL, 0) == NULL);
   CHECK(kept_notice_old_json(NULL, 0) == NULL);
   CHECK(kept_notice_new_json(NULL, 0) == NULL);
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    TEST(old_and_new_values_are_given_as_json),
-    TEST(a_transaction_is_one_notice_in_the_order_of_its_keys),
-    TEST(a_notice_has_only_what_was_subscribed_to),
-    TEST(a_rolled_back_transaction_is_not_delivered),
-    TEST(a_notice_has_the_revision_of_its_key),
-    TEST(there_is_nothing_past_the_last_change),
-    TEST(a_notice_has_the_tag_of_its_writer),
-    TEST(a_notice_has_the_time_of_the_commit),
-    TEST(a_notice_of_this_process_is_of_one_revision_and_nothing_was_missed),
-    TEST(values_of_every_kind_are_read_typed),
-    TEST(a_NULL_value_cannot_be_read),
-    TEST(a_NULL_notice_is_empty),
-    { 0 },
-  };
-  static const role roles[] = { { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

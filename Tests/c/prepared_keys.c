@@ -1,8 +1,6 @@
 /* Prepared keys: every store returns the same results as for the key's text, at all times. */
-#define _XOPEN_SOURCE 700
-#include "check.h"
+#include "suite.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const kept_key *prepared(const char *text) {
@@ -12,7 +10,7 @@ static const kept_key *prepared(const char *text) {
   return key;
 }
 
-static void every_kind_is_read_by_a_prepared_key_as_by_its_text(void) {
+TEST(every_kind_is_read_by_a_prepared_key_as_by_its_text) {
   kept_store *store = fresh_store();
   bool loud = false;
   int64_t volume = 0;
@@ -36,7 +34,7 @@ static void every_kind_is_read_by_a_prepared_key_as_by_its_text(void) {
   }
 }
 
-static void numbers_convert_by_a_prepared_key_as_by_its_text(void) {
+TEST(numbers_convert_by_a_prepared_key_as_by_its_text) {
   kept_store *store = fresh_store();
   int64_t whole = 99;
   double real = 99;
@@ -50,14 +48,14 @@ static void numbers_convert_by_a_prepared_key_as_by_its_text(void) {
   CHECK_INT(3, whole);
 }
 
-static void equal_texts_give_equal_keys_and_different_texts_do_not(void) {
+TEST(equal_texts_give_equal_keys_and_different_texts_do_not) {
   CHECK(prepared("audio.volume") == prepared("audio.volume"));
   CHECK(prepared("audio.volume") != prepared("audio.volumf"));
   CHECK(prepared("caf\xc3\xa9") != prepared("cafe\xcc\x81"));
   CHECK(prepared(repeated('k', 1024)) == prepared(repeated('k', 1024)));
 }
 
-static void keys_of_every_length_find_their_own_value(void) {
+TEST(keys_of_every_length_find_their_own_value) {
   kept_store *store = fresh_store();
   for (int pass = 0; pass < 2; pass++) {
     for (size_t length = 1; length <= 40; length++) {
@@ -80,7 +78,7 @@ static void keys_of_every_length_find_their_own_value(void) {
   }
 }
 
-static void a_prepared_key_serves_every_store_and_outlives_them(void) {
+TEST(a_prepared_key_serves_every_store_and_outlives_them) {
   const kept_key *key = prepared("n");
   for (int64_t number = 0; number < 3; number++) {
     kept_store *store = fresh_store();
@@ -94,7 +92,7 @@ static void a_prepared_key_serves_every_store_and_outlives_them(void) {
   }
 }
 
-static void a_transaction_reads_its_own_writes_by_a_prepared_key(void) {
+TEST(a_transaction_reads_its_own_writes_by_a_prepared_key) {
   kept_store *store = fresh_store(), *transaction = NULL;
   int64_t found = -1;
   EXPECT(KEPT_OK, kept_set_int64(store, "n", 1, &why));
@@ -109,7 +107,7 @@ static void a_transaction_reads_its_own_writes_by_a_prepared_key(void) {
   EXPECT(KEPT_CLOSED, kept_key_get_int64(transaction, prepared("n"), &found, &why));
 }
 
-static void a_write_is_read_at_once(void) {
+TEST(a_write_is_read_at_once) {
   kept_store *store = fresh_store();
   const kept_key *key = prepared("n");
   for (int64_t number = 0; number < 50; number++) {
@@ -123,7 +121,7 @@ static void a_write_is_read_at_once(void) {
   EXPECT(KEPT_ABSENT, kept_key_get_int64(store, key, &found, &why));
 }
 
-static void a_buffer_that_is_too_small_is_untouched_and_the_length_is_returned(void) {
+TEST(a_buffer_that_is_too_small_is_untouched_and_the_length_is_returned) {
   kept_store *store = fresh_store();
   char buffer[6] = "xxxxx";
   size_t length = 0;
@@ -135,7 +133,7 @@ static void a_buffer_that_is_too_small_is_untouched_and_the_length_is_returned(v
   CHECK_TEXT("hello", buffer);
 }
 
-static void an_invalid_key_is_not_prepared(void) {
+TEST(an_invalid_key_is_not_prepared) {
   const kept_key *const untouched = prepared("untouched"), *key = untouched;
   EXPECT(KEPT_INVALID, kept_key_prepare(NULL, &key, &why));
   EXPECT(KEPT_INVALID, kept_key_prepare("key", NULL, &why));
@@ -158,7 +156,7 @@ static void every_read_answers(kept_status status, kept_store *store, const kept
   CHECK_TEXT("xyz", name);
 }
 
-static void a_failed_read_gives_the_reason_and_touches_nothing(void) {
+TEST(a_failed_read_gives_the_reason_and_touches_nothing) {
   kept_store *store = fresh_store();
   EXPECT(KEPT_OK, kept_set_json(store, "list", "[1]", &why));
   for (int round = 0; round < 2; round++) {
@@ -173,22 +171,4 @@ static void a_failed_read_gives_the_reason_and_touches_nothing(void) {
   EXPECT(KEPT_INVALID, kept_key_get_string(store, prepared("list"), NULL, 4, NULL, &why));
   kept_close(store);
   every_read_answers(KEPT_CLOSED, store, prepared("list"));
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    TEST(every_kind_is_read_by_a_prepared_key_as_by_its_text),
-    TEST(numbers_convert_by_a_prepared_key_as_by_its_text),
-    TEST(equal_texts_give_equal_keys_and_different_texts_do_not),
-    TEST(keys_of_every_length_find_their_own_value),
-    TEST(a_prepared_key_serves_every_store_and_outlives_them),
-    TEST(a_transaction_reads_its_own_writes_by_a_prepared_key),
-    TEST(a_write_is_read_at_once),
-    TEST(a_buffer_that_is_too_small_is_untouched_and_the_length_is_returned),
-    TEST(an_invalid_key_is_not_prepared),
-    TEST(a_failed_read_gives_the_reason_and_touches_nothing),
-    { 0 },
-  };
-  static const role roles[] = { { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

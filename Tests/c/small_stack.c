@@ -1,6 +1,5 @@
 /* A thread with the smallest stack that kept.h allows, 128 KiB: the deepest nesting of everything fits. */
-#define _GNU_SOURCE /* pthread_setattr_default_np */
-#include "check.h"
+#include "suite.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -35,10 +34,7 @@ static kept_status migrate_deeply(void *deep, kept_store *transaction, kept_erro
   return kept_set_json(transaction, "migrated", deep, error);
 }
 
-static void look_at(void *context, const kept_notice *notice) {
-  (void)context;
-  kept_notice_new_json(notice, 0);
-}
+static void look_at(void *context, const kept_notice *notice) { kept_notice_new_json(notice, 0); }
 
 /** Declares a key by schemas that are nested as deeply as possible, around a pattern that is nested as deeply as
  * possible. */
@@ -112,7 +108,6 @@ static void *use_everything(void *unused) {
 static void measure_stack(void *pipe, const kept_notice *notice) {
   pthread_attr_t attributes;
   size_t size = 0;
-  (void)notice;
   CHECK_INT(0, pthread_getattr_np(pthread_self(), &attributes));
   CHECK_INT(0, pthread_attr_getstacksize(&attributes, &size));
   pthread_attr_destroy(&attributes);
@@ -120,7 +115,7 @@ static void measure_stack(void *pipe, const kept_notice *notice) {
 }
 
 /* The limit on the stack (ulimit -s) sets the size of new threads, and the caller of a program may have lowered it. */
-static void the_librarys_threads_have_a_stack_of_their_own(void) {
+TEST(the_librarys_threads_have_a_stack_of_their_own) {
   pthread_attr_t usual, small;
   size_t size = 0;
   int ends[2];
@@ -144,7 +139,7 @@ static void the_librarys_threads_have_a_stack_of_their_own(void) {
   pthread_attr_destroy(&usual);
 }
 
-static void every_call_fits_on_a_small_stack(void) {
+FOLDER_TEST(every_call_fits_on_a_small_stack) {
   pthread_attr_t attributes;
   pthread_t thread;
   files = fresh_folder();
@@ -155,14 +150,4 @@ static void every_call_fits_on_a_small_stack(void) {
   CHECK_INT(0, pthread_create(&thread, &attributes, use_everything, NULL));
   CHECK_INT(0, pthread_join(thread, NULL));
   pthread_attr_destroy(&attributes);
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    FOLDER_TEST(every_call_fits_on_a_small_stack),
-    TEST(the_librarys_threads_have_a_stack_of_their_own),
-    { 0 },
-  };
-  static const role roles[] = { { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

@@ -1,7 +1,7 @@
 /* Snapshots: a consistent view of one revision while others write. */
-#define _XOPEN_SOURCE 700
-#include "check.h"
 #include "foreign_edits.h"
+#include "suite.h"
+#include "transacting.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -13,55 +13,7 @@ static kept_store *snapshot(kept_store *store, const char *prefix) {
   return taken;
 }
 
-static void set(kept_store *store, const char *key, int64_t value) {
-  EXPECT(KEPT_OK, kept_set_int64(store, key, value, &why));
-}
-
-static int64_t number(kept_store *store, const char *key) {
-  int64_t value = -1;
-  EXPECT(KEPT_OK, kept_get_int64(store, key, &value, &why));
-  return value;
-}
-
-static uint64_t revision(kept_store *store) {
-  uint64_t value = 0;
-  EXPECT(KEPT_OK, kept_store_revision(store, &value, &why));
-  return value;
-}
-
-static int count_key(void *context, const char *key) {
-  (void)key;
-  ++*(int *)context;
-  return 0;
-}
-
-static int count_of(kept_store *store, const char *prefix) {
-  int count = 0;
-  EXPECT(KEPT_OK, kept_list(store, prefix, count_key, &count, &why));
-  return count;
-}
-
-/* One revision */
-
-static void a_snapshot_shows_the_past_and_the_store_the_present(void) {
-  kept_store *store = fresh_store();
-  set(store, "a", 1);
-  set(store, "b", 2);
-  kept_store *before = snapshot(store, "");
-  set(store, "a", 10);
-  EXPECT(KEPT_OK, kept_remove(store, "b", &why));
-  set(store, "c", 3);
-  CHECK_INT(1, number(before, "a"));
-  CHECK_INT(2, number(before, "b"));
-  CHECK_TEXT("absent", json_of(before, "c"));
-  CHECK_INT(2, count_of(before, ""));
-  CHECK_INT(2, count_of(store, ""));
-  CHECK_UINT(2, revision(before));
-  CHECK_UINT(5, revision(store));
-  kept_snapshot_end(before);
-}
-
-static void every_function_that_reads_takes_a_snapshot(void) {
+TEST(every_function_that_reads_takes_a_snapshot) {
   kept_store *store = fresh_store();
   EXPECT(KEPT_OK, kept_set_string(store, "text", "hello", 5, &why));
   EXPECT(KEPT_OK, kept_set_bytes(store, "bytes", "\0\1", 2, &why));
@@ -104,7 +56,7 @@ static void every_function_that_reads_takes_a_snapshot(void) {
 }
 
 /* A process that changes 100 keys together in a loop until it is killed. */
-static void writer(const char *location) {
+ROLE(writer, location) {
   kept_store *store = open_at(location);
   for (int64_t round = 1;; round++) {
     kept_store *transaction = NULL;
@@ -129,7 +81,7 @@ static int same_number(void *context, const char *key) {
   return 0;
 }
 
-static void iteration_sees_one_state_while_another_process_writes(void) {
+FOLDER_TEST(iteration_sees_one_state_while_another_process_writes) {
   const char *location = fresh_location();
   child other = start_child("writer", location);
   await_child(&other);
@@ -148,7 +100,7 @@ static void iteration_sees_one_state_while_another_process_writes(void) {
   kill_child(&other);
 }
 
-static void an_open_snapshot_does_not_block_checkpoints(void) {
+FOLDER_TEST(an_open_snapshot_does_not_block_checkpoints) {
   const char *location = fresh_location();
   kept_store *store = open_at(location);
   set(store, "a", 1);
@@ -161,11 +113,11 @@ static void an_open_snapshot_does_not_block_checkpoints(void) {
   CHECK_INT(SQLITE_OK, sqlite3_wal_checkpoint_v2(database, NULL, SQLITE_CHECKPOINT_TRUNCATE, &in_log, &copied));
   CHECK_INT(0, in_log);
   sqlite3_close(database);
-  CHECK_INT(1, number(taken, "a"));
+  CHECK_INT(1, int_of(taken, "a"));
   kept_snapshot_end(taken);
 }
 
-static void a_value_that_cannot_be_read_is_corrupt_and_not_absent(void) {
+FOLDER_TEST(a_value_that_cannot_be_read_is_corrupt_and_not_absent) {
   const char *location = fresh_location();
   kept_store *store = open_at(location);
   EXPECT(KEPT_OK, kept_declare_json(store, "bad", "{\"type\":\"integer\",\"default\":9}", &why));
@@ -184,7 +136,7 @@ static void a_value_that_cannot_be_read_is_corrupt_and_not_absent(void) {
   EXPECT(KEPT_CORRUPT, kept_get_int64(taken, "bad", &value, &why));
   CHECK(strstr(why.message, "\"bad\"") != NULL);
   EXPECT(KEPT_CORRUPT, kept_contains(taken, "bad", &there, &why));
-  CHECK_INT(2, number(taken, "good"));
+  CHECK_INT(2, int_of(taken, "good"));
   CHECK_INT(2, count_of(taken, ""));
   EXPECT(KEPT_OK, kept_remove_all(store, "", NULL, &why));
   CHECK_INT(0, count_of(store, ""));
@@ -194,7 +146,7 @@ static void a_value_that_cannot_be_read_is_corrupt_and_not_absent(void) {
 
 /* Its end */
 
-static void an_ended_snapshot_returns_closed(void) {
+TEST(an_ended_snapshot_returns_closed) {
   kept_store *store = fresh_store();
   set(store, "a", 1);
   kept_store *taken = snapshot(store, ""), *other = snapshot(store, "");
@@ -204,23 +156,13 @@ static void an_ended_snapshot_returns_closed(void) {
   EXPECT(KEPT_CLOSED, kept_get_int64(taken, "a", &value, &why));
   EXPECT(KEPT_CLOSED, kept_set_int64(taken, "a", 2, &why));
   EXPECT(KEPT_CLOSED, kept_list(taken, "", count_key, &value, &why));
-  CHECK_INT(1, number(other, "a"));
+  CHECK_INT(1, int_of(other, "a"));
   kept_close(other);
   EXPECT(KEPT_CLOSED, kept_get_int64(other, "a", &value, &why));
-  CHECK_INT(1, number(store, "a"));
+  CHECK_INT(1, int_of(store, "a"));
 }
 
-static void it_can_be_read_when_its_store_is_closed(void) {
-  kept_store *store = fresh_store();
-  set(store, "a", 1);
-  kept_store *taken = snapshot(store, "");
-  kept_close(store);
-  CHECK_INT(1, number(taken, "a"));
-  CHECK_UINT(1, revision(taken));
-  kept_snapshot_end(taken);
-}
-
-static void ending_NULL_or_another_handle_is_allowed(void) {
+TEST(ending_NULL_or_another_handle_is_allowed) {
   kept_store *store = fresh_store(), *transaction = NULL;
   EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
   kept_snapshot_end(NULL);
@@ -228,12 +170,12 @@ static void ending_NULL_or_another_handle_is_allowed(void) {
   kept_snapshot_end(transaction);
   set(transaction, "a", 1);
   EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));
-  CHECK_INT(1, number(store, "a"));
+  CHECK_INT(1, int_of(store, "a"));
 }
 
-/* What is refused */
+/* Refusals */
 
-static void a_snapshot_supports_nothing_but_reading(void) {
+TEST(a_snapshot_supports_nothing_but_reading) {
   kept_store *store = fresh_store(), *taken = snapshot(store, ""), *other = NULL;
   int descriptor = -1;
   EXPECT(KEPT_UNSUPPORTED, kept_set_int64(taken, "a", 1, &why));
@@ -251,11 +193,11 @@ static void a_snapshot_supports_nothing_but_reading(void) {
   CHECK(kept_store_layers(taken) == NULL);
   kept_rollback(taken);
   CHECK(other == NULL);
-  CHECK_UINT(0, revision(taken));
+  CHECK_UINT(0, store_revision(taken));
   kept_snapshot_end(taken);
 }
 
-static void bad_arguments_are_refused(void) {
+TEST(bad_arguments_are_refused) {
   kept_store *store = fresh_store(), *taken = NULL;
   uint64_t found = 0;
   EXPECT(KEPT_INVALID, kept_snapshot(NULL, "", &taken, &why));
@@ -273,22 +215,4 @@ static void bad_arguments_are_refused(void) {
   kept_close(store);
   EXPECT(KEPT_CLOSED, kept_snapshot(store, "", &taken, &why));
   EXPECT(KEPT_CLOSED, kept_store_revision(store, &found, &why));
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    TEST(a_snapshot_shows_the_past_and_the_store_the_present),
-    TEST(every_function_that_reads_takes_a_snapshot),
-    FOLDER_TEST(iteration_sees_one_state_while_another_process_writes),
-    FOLDER_TEST(an_open_snapshot_does_not_block_checkpoints),
-    FOLDER_TEST(a_value_that_cannot_be_read_is_corrupt_and_not_absent),
-    TEST(an_ended_snapshot_returns_closed),
-    TEST(it_can_be_read_when_its_store_is_closed),
-    TEST(ending_NULL_or_another_handle_is_allowed),
-    TEST(a_snapshot_supports_nothing_but_reading),
-    TEST(bad_arguments_are_refused),
-    { 0 },
-  };
-  static const role roles[] = { ROLE(writer), { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

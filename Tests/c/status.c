@@ -1,19 +1,18 @@
 /* Status: every code has a name, every refusal has a message, and the layout of kept_error never changes. */
-#define _XOPEN_SOURCE 700
-#include "check.h"
+#include "suite.h"
 
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-static void the_library_is_the_one_of_the_header(void) {
+TEST(the_library_is_the_one_of_the_header) {
   char expected[32];
   snprintf(expected, sizeof expected, "%d.%d.%d", KEPT_VERSION_MAJOR, KEPT_VERSION_MINOR, KEPT_VERSION_PATCH);
   CHECK_TEXT(expected, kept_version());
 }
 
-static void every_status_has_a_name_of_its_own(void) {
+TEST(every_status_has_a_name_of_its_own) {
   for (kept_status status = KEPT_FAILED; status <= KEPT_DEPRECATED; status++) {
     CHECK(strlen(kept_status_text(status)) > 1);
     CHECK(strcmp("unknown status", kept_status_text(status)) != 0);
@@ -25,28 +24,26 @@ static void every_status_has_a_name_of_its_own(void) {
   CHECK_TEXT("no space", kept_status_text(KEPT_NO_SPACE));
 }
 
-static void the_name_of_a_status_is_static(void) {
+TEST(the_name_of_a_status_is_static) {
   CHECK(kept_status_text(KEPT_ABSENT) == kept_status_text(KEPT_ABSENT));
   CHECK(kept_version() == kept_version());
 }
 
-static void a_status_of_another_version_is_unknown(void) {
+TEST(a_status_of_another_version_is_unknown) {
   static const kept_status unknown[] = { KEPT_FAILED - 1, KEPT_DEPRECATED + 1, INT32_MIN, INT32_MAX };
-  for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
-    CHECK_TEXT("unknown status", kept_status_text(unknown[i]));
-  }
+  for (size_t i = 0; i < COUNT(unknown); i++) { CHECK_TEXT("unknown status", kept_status_text(unknown[i])); }
 }
 
-static void freeing_NULL_is_allowed(void) { kept_free(NULL); }
+TEST(freeing_NULL_is_allowed) { kept_free(NULL); }
 
-static void the_layout_of_the_error_never_moves(void) {
+TEST(the_layout_of_the_error_never_moves) {
   CHECK_UINT(512, sizeof(kept_error));
   CHECK_UINT(0, offsetof(kept_error, status));
   CHECK_UINT(8, offsetof(kept_error, offset));
   CHECK_UINT(16, offsetof(kept_error, message));
 }
 
-static void a_refusal_without_an_error_to_fill_is_the_same_refusal(void) {
+TEST(a_refusal_without_an_error_to_fill_is_the_same_refusal) {
   kept_store *store = fresh_store();
   bool flag;
   CHECK_INT(KEPT_INVALID, kept_open(NULL, NULL, NULL, NULL));
@@ -54,7 +51,7 @@ static void a_refusal_without_an_error_to_fill_is_the_same_refusal(void) {
   CHECK_INT(KEPT_INVALID, kept_set_json(store, "key", "{", NULL));
 }
 
-static void the_sentence_names_the_key(void) {
+TEST(the_sentence_names_the_key) {
   kept_store *store = fresh_store();
   int64_t number;
   EXPECT(KEPT_OK, kept_set_string(store, "audio.volume", "loud", 4, &why));
@@ -63,7 +60,7 @@ static void the_sentence_names_the_key(void) {
   CHECK_INT(-1, why.offset);
 }
 
-static void a_long_sentence_ends_with_a_whole_character(void) {
+TEST(a_long_sentence_ends_with_a_whole_character) {
   char location[3000];
   for (size_t start = 0; start < 4; start++) {
     memset(location, 'x', start);
@@ -78,21 +75,4 @@ static void a_long_sentence_ends_with_a_whole_character(void) {
     kept_store *judge = fresh_store();
     EXPECT(KEPT_OK, kept_set_string(judge, "message", why.message, length, &why));
   }
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    TEST(the_library_is_the_one_of_the_header),
-    TEST(every_status_has_a_name_of_its_own),
-    TEST(the_name_of_a_status_is_static),
-    TEST(a_status_of_another_version_is_unknown),
-    TEST(freeing_NULL_is_allowed),
-    TEST(the_layout_of_the_error_never_moves),
-    TEST(a_refusal_without_an_error_to_fill_is_the_same_refusal),
-    TEST(the_sentence_names_the_key),
-    TEST(a_long_sentence_ends_with_a_whole_character),
-    { 0 },
-  };
-  static const role roles[] = { { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

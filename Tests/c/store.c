@@ -1,7 +1,5 @@
 /* Store: opening, closing, sharing one location between handles and processes, and failures to open. */
-#define _XOPEN_SOURCE 700
-#define _DEFAULT_SOURCE
-#include "check.h"
+#include "suite.h"
 
 #include <glob.h>
 #include <stdio.h>
@@ -10,52 +8,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static unsigned mode_of(const char *path) {
-  struct stat status;
-  return stat(path, &status) == 0 ? status.st_mode & 07777u : 0;
-}
-
-static void write_file(const char *path, const char *text) {
-  FILE *file = fopen(path, "w");
-  CHECK(file != NULL);
-  if (file == NULL) return;
-  fputs(text, file);
-  fclose(file);
-}
-
-/* Opening */
-
-static void a_value_is_still_there_after_closing_and_opening(void) {
-  const char *location = fresh_location();
-  kept_store *keeper = open_at(location); /* a memory store lives while a handle is open */
-  kept_store *store = open_at(location);
-  EXPECT(KEPT_OK, kept_set_int64(store, "audio.volume", 70, &why));
-  kept_close(store);
-  CHECK_TEXT("70", json_of(open_at(location), "audio.volume"));
-  kept_close(keeper);
-}
-
-static void a_folder_is_its_owners_alone(void) {
+FOLDER_TEST(a_folder_is_its_owners_alone) {
   const char *location = fresh_folder();
   kept_store *store = open_at(location);
   EXPECT(KEPT_OK, kept_set_bool(store, "secret", true, &why));
-  CHECK_INT(0700, mode_of(location));
-  CHECK_INT(0600, mode_of(file_of(location, "values.sqlite")));
+  CHECK_UINT(0700, 07777 & mode_at(location));
+  CHECK_UINT(0600, 07777 & mode_at(file_of(location, "values.sqlite")));
 }
 
-static void an_identifier_lives_in_the_configuration_folder(void) {
+FOLDER_TEST(an_identifier_lives_in_the_configuration_folder) {
   kept_store *store = open_at("com.example.player");
   EXPECT(KEPT_OK, kept_set_bool(store, "open", true, &why));
-  CHECK_INT(0700, mode_of(file_of(getenv("XDG_CONFIG_HOME"), "kept/com.example.player.kept")));
+  CHECK_UINT(0700, 07777 & mode_at(file_of(getenv("XDG_CONFIG_HOME"), "kept/com.example.player.kept")));
 }
 
-static void a_memory_store_without_a_name_is_always_new(void) {
-  kept_store *one = open_at("memory:"), *other = open_at("memory:");
-  EXPECT(KEPT_OK, kept_set_int64(one, "key", 1, &why));
-  CHECK_TEXT("absent", json_of(other, "key"));
-}
-
-static void an_invalid_location_is_refused(void) {
+TEST(an_invalid_location_is_refused) {
   kept_store *store = NULL;
   EXPECT(KEPT_INVALID, kept_open(NULL, NULL, &store, &why));
   EXPECT(KEPT_INVALID, kept_open("memory:", NULL, NULL, &why));
@@ -64,11 +31,11 @@ static void an_invalid_location_is_refused(void) {
   CHECK(store == NULL);
 }
 
-static void a_file_where_the_folder_should_be_is_refused_and_untouched(void) {
+FOLDER_TEST(a_file_where_the_folder_should_be_is_refused_and_untouched) {
   const char *location = fresh_folder();
   kept_store *store = NULL;
   struct stat status;
-  write_file(location, "not a folder");
+  put_file(location, "not a folder");
   poison_why();
   CHECK(kept_open(location, NULL, &store, &why) < 0);
   CHECK(strstr(why.message, location) != NULL);
@@ -77,12 +44,12 @@ static void a_file_where_the_folder_should_be_is_refused_and_untouched(void) {
   CHECK(store == NULL);
 }
 
-static void a_file_that_is_no_database_is_set_aside_untouched(void) {
+FOLDER_TEST(a_file_that_is_no_database_is_set_aside_untouched) {
   const char *location = fresh_folder();
   struct stat status;
   glob_t found;
   kept_close(open_at(location));
-  write_file(file_of(location, "values.sqlite"), repeated('x', 10000));
+  put_file(file_of(location, "values.sqlite"), repeated('x', 10000));
   kept_store *store = NULL;
   EXPECT(KEPT_SALVAGED, kept_open(location, NULL, &store, &why));
   CHECK(strstr(why.message, location) != NULL && strstr(why.message, "quarantine") != NULL);
@@ -95,14 +62,14 @@ static void a_file_that_is_no_database_is_set_aside_untouched(void) {
   kept_close(store);
 }
 
-static void a_salvage_is_reported_until_it_is_acknowledged(void) {
+FOLDER_TEST(a_salvage_is_reported_until_it_is_acknowledged) {
   const char *location = fresh_folder();
   kept_store *store = open_at(location), *other = NULL;
   char *quarantine = NULL;
   EXPECT(KEPT_ABSENT, kept_salvaged(store, &quarantine, &why));
   EXPECT(KEPT_OK, kept_acknowledge_salvage(store, &why));
   kept_close(store);
-  write_file(file_of(location, "values.sqlite"), "damaged");
+  put_file(file_of(location, "values.sqlite"), "damaged");
   CHECK_INT(KEPT_SALVAGED, kept_open(location, NULL, &store, NULL));
   EXPECT(KEPT_SALVAGED, kept_open(location, NULL, &other, &why));
   EXPECT(KEPT_OK, kept_salvaged(store, &quarantine, &why));
@@ -120,13 +87,13 @@ static void a_salvage_is_reported_until_it_is_acknowledged(void) {
 }
 
 /** Opens as a user without permission. */
-static void without_permission(const char *location) {
+ROLE(without_permission, location) {
   kept_store *store = NULL;
   if (geteuid() == 0) CHECK_INT(0, setuid(65534));
   EXPECT(KEPT_DENIED, kept_open(location, NULL, &store, &why));
 }
 
-static void a_folder_without_permission_is_denied(void) {
+FOLDER_TEST(a_folder_without_permission_is_denied) {
   const char *parent = fresh_folder();
   CHECK_INT(0, mkdir(parent, 0500));
   child child = start_child("without_permission", file_of(parent, "store"));
@@ -135,7 +102,7 @@ static void a_folder_without_permission_is_denied(void) {
 
 /* Options */
 
-static void options_say_how_to_open(void) {
+TEST(options_say_how_to_open) {
   kept_options options = KEPT_OPTIONS_INIT;
   kept_store *store = NULL;
   options.durability = KEPT_DURABLE;
@@ -146,9 +113,9 @@ static void options_say_how_to_open(void) {
   kept_close(store);
 }
 
-static void a_time_out_may_be_any_number(void) {
+TEST(a_time_out_may_be_any_number) {
   static const uint32_t timeouts[] = { 0, INT32_MAX, (uint32_t)INT32_MAX + 1, UINT32_MAX };
-  for (size_t i = 0; i < sizeof timeouts / sizeof *timeouts; i++) {
+  for (size_t i = 0; i < COUNT(timeouts); i++) {
     kept_options options = KEPT_OPTIONS_INIT;
     kept_store *transaction = NULL;
     options.busy_timeout_ms = timeouts[i];
@@ -161,7 +128,7 @@ static void a_time_out_may_be_any_number(void) {
   }
 }
 
-static void options_that_were_not_initialised_are_refused(void) {
+TEST(options_that_were_not_initialised_are_refused) {
   kept_store *store = NULL;
   kept_options options = KEPT_OPTIONS_INIT;
   options.size = 0;
@@ -186,12 +153,12 @@ static void options_that_were_not_initialised_are_refused(void) {
 }
 
 /** The struct of the first version: the bytes behind it are not the program's. */
-static void options_of_an_older_program_are_accepted(void) {
+TEST(options_of_an_older_program_are_accepted) {
   kept_options options = KEPT_OPTIONS_INIT;
   kept_store *store = NULL;
   int fd;
   options.size = 16;
-  options.delivery = options.reserved = 7;
+  options.delivery = options.access = 7;
   options.tag = bad_text(0);
   EXPECT(KEPT_OK, kept_open(fresh_location(), &options, &store, &why));
   EXPECT(KEPT_UNSUPPORTED, kept_store_fd(store, &fd, &why));
@@ -200,15 +167,15 @@ static void options_of_an_older_program_are_accepted(void) {
   EXPECT(KEPT_INVALID, kept_open(fresh_location(), &options, &store, &why));
 }
 
-static void reserved_fields_must_be_0(void) {
+TEST(an_unknown_access_is_refused) {
   kept_options options = KEPT_OPTIONS_INIT;
   kept_store *store = NULL;
-  options.reserved = 1;
-  EXPECT(KEPT_UNSUPPORTED, kept_open(fresh_location(), &options, &store, &why));
+  options.access = 2;
+  EXPECT(KEPT_INVALID, kept_open(fresh_location(), &options, &store, &why));
   CHECK(store == NULL);
 }
 
-static void options_of_a_newer_program_are_accepted(void) {
+TEST(options_of_a_newer_program_are_accepted) {
   struct {
     kept_options known;
     uint64_t later[4];
@@ -219,7 +186,7 @@ static void options_of_a_newer_program_are_accepted(void) {
   kept_close(store);
 }
 
-static void options_that_ask_for_what_a_newer_version_has_are_unsupported(void) {
+TEST(options_that_ask_for_what_a_newer_version_has_are_unsupported) {
   struct {
     kept_options known;
     uint64_t later[4];
@@ -232,14 +199,14 @@ static void options_that_ask_for_what_a_newer_version_has_are_unsupported(void) 
 
 /* Closing */
 
-static void closing_twice_or_closing_NULL_is_allowed(void) {
+TEST(closing_twice_or_closing_NULL_is_allowed) {
   kept_store *store = fresh_store();
   kept_close(NULL);
   kept_close(store);
   kept_close(store);
 }
 
-static void a_closed_store_returns_closed(void) {
+TEST(a_closed_store_returns_closed) {
   kept_store *store = fresh_store();
   EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
   kept_close(store);
@@ -249,21 +216,21 @@ static void a_closed_store_returns_closed(void) {
   EXPECT(KEPT_CLOSED, kept_flush(store, &why));
 }
 
-static void a_closed_handle_is_never_the_next_one(void) {
+TEST(a_closed_handle_is_never_the_next_one) {
   kept_store *closed = fresh_store();
   kept_close(closed);
   for (int i = 0; i < 20; i++) CHECK(fresh_store() != closed);
   EXPECT(KEPT_CLOSED, kept_flush(closed, &why));
 }
 
-static void flushing_needs_a_store(void) {
+TEST(flushing_needs_a_store) {
   EXPECT(KEPT_OK, kept_flush(fresh_store(), &why));
   EXPECT(KEPT_INVALID, kept_flush(NULL, &why));
 }
 
 /* Sharing */
 
-static void two_handles_on_one_location_see_the_same_values(void) {
+TEST(two_handles_on_one_location_see_the_same_values) {
   const char *location = fresh_location();
   kept_store *one = open_at(location), *other = open_at(location);
   CHECK(one != other);
@@ -276,7 +243,7 @@ static void two_handles_on_one_location_see_the_same_values(void) {
   CHECK_TEXT("3", json_of(other, "key"));
 }
 
-static void writer(const char *location) {
+ROLE(writer, location) {
   kept_store *store = open_at(location);
   EXPECT(KEPT_OK, kept_set_string(store, "from.child", "hello", 5, &why));
   signal_parent();
@@ -284,7 +251,7 @@ static void writer(const char *location) {
   CHECK_TEXT("\"answer\"", json_of(store, "from.parent"));
 }
 
-static void two_processes_see_each_others_values_at_once(void) {
+FOLDER_TEST(two_processes_see_each_others_values_at_once) {
   const char *location = fresh_folder();
   kept_store *store = open_at(location);
   child child = start_child("writer", location);
@@ -294,7 +261,7 @@ static void two_processes_see_each_others_values_at_once(void) {
   CHECK_INT(0, finish_child(&child));
 }
 
-static void a_write_that_returned_survives_kill_9(void) {
+FOLDER_TEST(a_write_that_returned_survives_kill_9) {
   const char *location = fresh_folder();
   child child = start_child("writer", location);
   await_child(&child);
@@ -304,7 +271,7 @@ static void a_write_that_returned_survives_kill_9(void) {
 
 enum { many_writers = 4, keys_each = 50 };
 
-static void one_of_many_writers(const char *location) {
+ROLE(one_of_many_writers, location) {
   kept_store *store = open_at(location);
   char key[64];
   signal_parent();
@@ -315,13 +282,7 @@ static void one_of_many_writers(const char *location) {
   }
 }
 
-static int count_key(void *context, const char *key) {
-  (void)key;
-  ++*(int *)context;
-  return 0;
-}
-
-static void processes_that_write_at_once_lose_nothing(void) {
+FOLDER_TEST(processes_that_write_at_once_lose_nothing) {
   const char *location = fresh_folder();
   kept_store *store = open_at(location);
   child children[many_writers];
@@ -332,36 +293,4 @@ static void processes_that_write_at_once_lose_nothing(void) {
   for (int i = 0; i < many_writers; i++) CHECK_INT(0, finish_child(&children[i]));
   EXPECT(KEPT_OK, kept_list(store, "process.", count_key, &count, &why));
   CHECK_INT(many_writers * keys_each, count);
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    TEST(a_value_is_still_there_after_closing_and_opening),
-    FOLDER_TEST(a_folder_is_its_owners_alone),
-    FOLDER_TEST(an_identifier_lives_in_the_configuration_folder),
-    TEST(a_memory_store_without_a_name_is_always_new),
-    TEST(an_invalid_location_is_refused),
-    FOLDER_TEST(a_file_where_the_folder_should_be_is_refused_and_untouched),
-    FOLDER_TEST(a_file_that_is_no_database_is_set_aside_untouched),
-    FOLDER_TEST(a_salvage_is_reported_until_it_is_acknowledged),
-    FOLDER_TEST(a_folder_without_permission_is_denied),
-    TEST(options_say_how_to_open),
-    TEST(a_time_out_may_be_any_number),
-    TEST(options_that_were_not_initialised_are_refused),
-    TEST(options_of_an_older_program_are_accepted),
-    TEST(reserved_fields_must_be_0),
-    TEST(options_of_a_newer_program_are_accepted),
-    TEST(options_that_ask_for_what_a_newer_version_has_are_unsupported),
-    TEST(closing_twice_or_closing_NULL_is_allowed),
-    TEST(a_closed_store_returns_closed),
-    TEST(a_closed_handle_is_never_the_next_one),
-    TEST(flushing_needs_a_store),
-    TEST(two_handles_on_one_location_see_the_same_values),
-    FOLDER_TEST(two_processes_see_each_others_values_at_once),
-    FOLDER_TEST(a_write_that_returned_survives_kill_9),
-    FOLDER_TEST(processes_that_write_at_once_lose_nothing),
-    { 0 },
-  };
-  static const role roles[] = { ROLE(without_permission), ROLE(writer), ROLE(one_of_many_writers), { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

@@ -1,58 +1,10 @@
-/* Transactions: keys change together or not at all. conflicts.c has what others write meanwhile. */
-#define _XOPEN_SOURCE 700
+/* Transactions: keys change together or not at all. conflicts.c has the writes of others during a transaction. */
+#include "suite.h"
 #include "transacting.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Together or not at all */
-
-static void only_the_transaction_itself_reads_its_writes(void) {
-  kept_store *store = fresh_store(), *transaction = begin(store);
-  set(transaction, "a", 1);
-  set(transaction, "b", 2);
-  CHECK_TEXT("1", json_of(transaction, "a"));
-  CHECK_INT(2, count_of(transaction, ""));
-  CHECK_TEXT("absent", json_of(store, "a"));
-  CHECK_INT(0, count_of(store, ""));
-  EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));
-  CHECK_TEXT("1", json_of(store, "a"));
-  CHECK_TEXT("2", json_of(store, "b"));
-}
-
-static void all_its_keys_have_one_revision(void) {
-  kept_store *store = fresh_store();
-  uint64_t committed = 0, a = 0, b = 0;
-  set(store, "before", 1);
-  kept_store *transaction = begin(store);
-  set(transaction, "a", 1);
-  set(transaction, "b", 2);
-  EXPECT(KEPT_OK, kept_commit(transaction, &committed, &why));
-  EXPECT(KEPT_OK, kept_revision_of(store, "a", &a, &why));
-  EXPECT(KEPT_OK, kept_revision_of(store, "b", &b, &why));
-  CHECK_UINT(2, committed);
-  CHECK_UINT(2, a);
-  CHECK_UINT(2, b);
-}
-
-static void every_kind_of_write_may_be_part_of_it(void) {
-  kept_store *store = fresh_store();
-  set(store, "gone", 1);
-  kept_store *transaction = begin(store);
-  EXPECT(KEPT_OK, kept_set_bool(transaction, "bool", true, &why));
-  EXPECT(KEPT_OK, kept_set_uint64(transaction, "uint64", UINT64_MAX, &why));
-  EXPECT(KEPT_OK, kept_set_double(transaction, "double", 0.5, &why));
-  EXPECT(KEPT_OK, kept_set_string(transaction, "string", "text", 4, &why));
-  EXPECT(KEPT_OK, kept_set_bytes(transaction, "bytes", "\0", 1, &why));
-  EXPECT(KEPT_OK, kept_set_date(transaction, "date", 0, 0, &why));
-  EXPECT(KEPT_OK, kept_set_json(transaction, "json", "[]", &why));
-  EXPECT(KEPT_OK, kept_remove(transaction, "gone", &why));
-  EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));
-  CHECK_INT(7, count_of(store, ""));
-  CHECK_TEXT("\"text\"", json_of(store, "string"));
-  CHECK_TEXT("absent", json_of(store, "gone"));
-}
 
 static void check_last(kept_store *store, const char *key, const char *expected) {
   char *json = NULL;
@@ -62,7 +14,7 @@ static void check_last(kept_store *store, const char *key, const char *expected)
 }
 
 /** Edits of all kinds, of known and unknown keys and of one key several times, in every order. */
-static void each_key_has_its_last_edit_whatever_the_order(void) {
+FOLDER_TEST(each_key_has_its_last_edit_whatever_the_order) {
   enum { KEYS = 5, EDITS = 6, TRANSACTIONS = 600, KINDS = 6 };
   static const char *const keys[KEYS] = { "a", "b", "c", "secret", "bounded" };
   kept_store *store = open_at(fresh_folder());
@@ -105,7 +57,7 @@ static void each_key_has_its_last_edit_whatever_the_order(void) {
 }
 
 /** Keys that are read or written before: their values are staged and committed without a search in the database. */
-static void known_keys_are_written_like_others(void) {
+TEST(known_keys_are_written_like_others) {
   kept_store *store = open_at(fresh_folder());
   uint64_t committed = 0, same = 0;
   set(store, "int64", 1);
@@ -134,7 +86,7 @@ static void known_keys_are_written_like_others(void) {
 }
 
 /** The handles of both are numbers, and each kind counts for itself. */
-static void a_snapshot_is_not_taken_for_a_transaction(void) {
+FOLDER_TEST(a_snapshot_is_not_taken_for_a_transaction) {
   kept_store *store = open_at(fresh_folder()), *snapshot = NULL;
   set(store, "a", 1);
   kept_store *transaction = begin(store);
@@ -145,29 +97,7 @@ static void a_snapshot_is_not_taken_for_a_transaction(void) {
   kept_snapshot_end(snapshot);
 }
 
-static void a_rolled_back_transaction_leaves_nothing(void) {
-  kept_store *store = fresh_store(), *transaction = begin(store);
-  uint64_t revision = 0;
-  set(transaction, "a", 1);
-  kept_rollback(transaction);
-  CHECK_TEXT("absent", json_of(store, "a"));
-  EXPECT(KEPT_OK, kept_set_json_if(store, "a", "2", 0, &revision, &why));
-  CHECK_UINT(1, revision);
-}
-
-static void a_transaction_that_changes_nothing_makes_no_revision(void) {
-  kept_store *store = fresh_store();
-  uint64_t revision = 0;
-  set(store, "a", 1);
-  kept_store *transaction = begin(store);
-  set(transaction, "a", 1);
-  EXPECT(KEPT_OK, kept_commit(transaction, &revision, &why));
-  CHECK_UINT(1, revision);
-  EXPECT(KEPT_OK, kept_commit(begin(store), &revision, &why));
-  CHECK_UINT(1, revision);
-}
-
-static void half_done(const char *location) {
+ROLE(half_done, location) {
   kept_store *transaction = begin(open_at(location));
   char key[32];
   for (int i = 0; i < 100; i++) {
@@ -178,7 +108,7 @@ static void half_done(const char *location) {
   await_parent();
 }
 
-static void a_process_killed_before_the_commit_leaves_nothing(void) {
+FOLDER_TEST(a_process_killed_before_the_commit_leaves_nothing) {
   const char *location = fresh_folder();
   child child = start_child("half_done", location);
   await_child(&child);
@@ -200,7 +130,7 @@ static void has_ended(kept_store *transaction) {
   kept_close(transaction);
 }
 
-static void an_ended_transaction_returns_closed_however_it_ended(void) {
+TEST(an_ended_transaction_returns_closed_however_it_ended) {
   kept_store *store = fresh_store();
   kept_store *committed = begin(store), *rolled_back = begin(store), *closed = begin(store), *failed = begin(store);
   EXPECT(KEPT_OK, kept_commit(committed, NULL, &why));
@@ -217,7 +147,7 @@ static void an_ended_transaction_returns_closed_however_it_ended(void) {
   CHECK_TEXT("1", json_of(store, "key"));
 }
 
-static void closing_a_transaction_leaves_its_store_open(void) {
+TEST(closing_a_transaction_leaves_its_store_open) {
   kept_store *store = fresh_store(), *transaction = begin(store);
   set(transaction, "key", 1);
   kept_close(transaction);
@@ -225,7 +155,7 @@ static void closing_a_transaction_leaves_its_store_open(void) {
   set(store, "key", 2);
 }
 
-static void closing_the_store_ends_its_transactions(void) {
+TEST(closing_the_store_ends_its_transactions) {
   const char *location = fresh_location();
   kept_store *other = open_at(location), *store = open_at(location), *transaction = begin(store);
   set(transaction, "key", 1);
@@ -234,22 +164,10 @@ static void closing_the_store_ends_its_transactions(void) {
   CHECK_TEXT("absent", json_of(other, "key"));
 }
 
-static void rolling_back_NULL_is_allowed(void) { kept_rollback(NULL); }
-
-/* Options and bad arguments */
-
-static void a_transaction_may_be_durable(void) {
-  kept_store *store = fresh_store(), *transaction = NULL;
-  kept_transaction_options options = KEPT_TRANSACTION_OPTIONS_INIT;
-  options.durability = KEPT_DURABLE;
-  EXPECT(KEPT_OK, kept_begin(store, &options, &transaction, &why));
-  set(transaction, "key", 1);
-  EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));
-  CHECK_TEXT("1", json_of(store, "key"));
-}
+TEST(rolling_back_NULL_is_allowed) { kept_rollback(NULL); }
 
 /** The struct of the first version: the bytes behind it are not the program's. */
-static void options_of_an_older_program_are_accepted(void) {
+TEST(options_of_an_older_program_are_accepted) {
   kept_store *store = fresh_store(), *transaction = NULL;
   kept_transaction_options options = KEPT_TRANSACTION_OPTIONS_INIT;
   options.size = 16;
@@ -260,7 +178,7 @@ static void options_of_an_older_program_are_accepted(void) {
   EXPECT(KEPT_INVALID, kept_begin(store, &options, &transaction, &why));
 }
 
-static void options_of_a_newer_program_are_accepted_unless_they_ask_for_something(void) {
+TEST(options_of_a_newer_program_are_accepted_unless_they_ask_for_something) {
   struct {
     kept_transaction_options known;
     uint64_t later;
@@ -280,7 +198,7 @@ static void options_of_a_newer_program_are_accepted_unless_they_ask_for_somethin
   CHECK(other == NULL);
 }
 
-static void bad_arguments_are_refused(void) {
+TEST(bad_arguments_are_refused) {
   kept_store *store = fresh_store(), *transaction = NULL;
   kept_transaction_options unsized = { 0, KEPT_AS_OPENED, 0, NULL }, unknown = KEPT_TRANSACTION_OPTIONS_INIT;
   unknown.durability = 7;
@@ -294,43 +212,9 @@ static void bad_arguments_are_refused(void) {
   set(store, "key", 1);
 }
 
-static void a_transaction_in_a_transaction_is_unsupported(void) {
+TEST(a_transaction_in_a_transaction_is_unsupported) {
   kept_store *transaction = begin(fresh_store()), *inner = NULL;
   EXPECT(KEPT_UNSUPPORTED, kept_begin(transaction, NULL, &inner, &why));
   CHECK(inner == NULL);
   kept_rollback(transaction);
-}
-
-static void a_closed_store_begins_no_transaction(void) {
-  kept_store *store = fresh_store(), *transaction = NULL;
-  kept_close(store);
-  EXPECT(KEPT_CLOSED, kept_begin(store, NULL, &transaction, &why));
-  CHECK(transaction == NULL);
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    TEST(only_the_transaction_itself_reads_its_writes),
-    TEST(all_its_keys_have_one_revision),
-    TEST(every_kind_of_write_may_be_part_of_it),
-    FOLDER_TEST(each_key_has_its_last_edit_whatever_the_order),
-    TEST(known_keys_are_written_like_others),
-    FOLDER_TEST(a_snapshot_is_not_taken_for_a_transaction),
-    TEST(a_rolled_back_transaction_leaves_nothing),
-    TEST(a_transaction_that_changes_nothing_makes_no_revision),
-    FOLDER_TEST(a_process_killed_before_the_commit_leaves_nothing),
-    TEST(an_ended_transaction_returns_closed_however_it_ended),
-    TEST(closing_a_transaction_leaves_its_store_open),
-    TEST(closing_the_store_ends_its_transactions),
-    TEST(rolling_back_NULL_is_allowed),
-    TEST(a_transaction_may_be_durable),
-    TEST(options_of_an_older_program_are_accepted),
-    TEST(options_of_a_newer_program_are_accepted_unless_they_ask_for_something),
-    TEST(bad_arguments_are_refused),
-    TEST(a_transaction_in_a_transaction_is_unsupported),
-    TEST(a_closed_store_begins_no_transaction),
-    { 0 },
-  };
-  static const role roles[] = { ROLE(half_done), { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

@@ -1,6 +1,6 @@
 /* Verifying a store: the object that kept_verify_json() returns, its progress, and what it refuses. */
-#define _XOPEN_SOURCE 700
 #include "declaring.h"
+#include "suite.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@ static char *verified(kept_store *store) {
   return json;
 }
 
-static void a_sound_store_is_counted(void) {
+TEST(a_sound_store_is_counted) {
   kept_store *store = open_at(fresh_location());
   declare(store, "volume", volume);
   EXPECT(KEPT_OK, kept_set_int64(store, "volume", 70, &why));
@@ -34,7 +34,7 @@ static int note(void *context, uint64_t done, uint64_t total) {
   return noted->calls == noted->stop_at;
 }
 
-static void progress_is_reported_and_stops_it(void) {
+TEST(progress_is_reported_and_stops_it) {
   kept_store *store = open_at(fresh_location());
   char key[] = "key a", *json = NULL;
   for (char letter = 'a'; letter <= 'j'; letter++) {
@@ -52,7 +52,7 @@ static void progress_is_reported_and_stops_it(void) {
   CHECK(json == NULL);
 }
 
-static void bad_arguments_are_refused(void) {
+TEST(bad_arguments_are_refused) {
   kept_store *store = open_at(fresh_location()), *transaction = NULL;
   char *json = NULL;
   EXPECT(KEPT_INVALID, kept_verify_json(NULL, NULL, NULL, &json, &why));
@@ -64,12 +64,3 @@ static void bad_arguments_are_refused(void) {
   EXPECT(KEPT_CLOSED, kept_verify_json(store, NULL, NULL, &json, &why));
   CHECK(json == NULL);
 }
-
-static const test tests[] = {
-  TEST(a_sound_store_is_counted),
-  TEST(progress_is_reported_and_stops_it),
-  TEST(bad_arguments_are_refused),
-  { NULL, NULL, 0 },
-};
-
-int main(int argc, char **argv) { return run_tests(argc, argv, tests, NULL); }

@@ -1,9 +1,9 @@
 /* delivery FOLDER COUNT: receives COUNT changes that another process makes, each after the one before was delivered.
  *
  * Under callgrind only the thread that runs callbacks is counted, from one callback to the one COUNT later: waking up,
- * reading what is new, and calling. */
-#include "../c/fatal.h"
-#include "../c/folders.h"
+ * reading the new commits, and calling. */
+#include "../rivals/c/fatal.h"
+#include "../rivals/c/folders.h"
 
 #include <fcntl.h>
 #include <kept.h>

@@ -1,8 +1,8 @@
 /* The engines that are counted, without rivals. */
-#include "../c/engines.h"
+#include "../rivals/c/engines.h"
 
-#include "../c/fatal.h"
-#include "../c/variants.h"
+#include "../rivals/c/fatal.h"
+#include "../rivals/c/variants.h"
 
 #include <string.h>
 

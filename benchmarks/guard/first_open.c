@@ -1,8 +1,8 @@
 /* first_open FOLDER COUNT: opens a store of COUNT keys and gets a value, for callgrind to count instructions. It is the
  * first use of the library in this process; loading the library is not included. */
-#include "../c/fatal.h"
-#include "../c/filling.h"
-#include "../c/folders.h"
+#include "../rivals/c/fatal.h"
+#include "../rivals/c/filling.h"
+#include "../rivals/c/folders.h"
 
 #include <stdlib.h>
 #include <sys/wait.h>

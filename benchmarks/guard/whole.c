@@ -1,10 +1,10 @@
 /* whole FOLDER OPERATION COUNT: runs one operation on all of a store's COUNT keys, for callgrind to count instructions.
  * Before that it does the same with another store, uncounted, so that the work of first use is not included. */
-#include "../c/copies/copier.h"
-#include "../c/fatal.h"
-#include "../c/filling.h"
-#include "../c/folders.h"
-#include "../c/variants.h"
+#include "../rivals/c/copies/copier.h"
+#include "../rivals/c/fatal.h"
+#include "../rivals/c/filling.h"
+#include "../rivals/c/folders.h"
+#include "../rivals/c/variants.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -103,8 +103,8 @@ static void ask_history(life *life) {
   kept_free(json);
 }
 
-/* Sets every key, in several rounds. Then the history of a key that has none is read twice, which settles what was set
- * the first time only. One of the two counts. */
+/* Sets every key, in several rounds. Then the history of a key that has none is read twice. The first read settles the
+ * sets. One of the two counts. */
 static void settle(life *life, bool is_first_counted) {
   size_t steps = life->walk.steps;
   walk walk = walk_begin(keys_of(steps)->sorted, steps, 20);

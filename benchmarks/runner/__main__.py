@@ -47,13 +47,13 @@ def measure(options: Namespace) -> list[Row]:
         *run(options, PROGRAMS / "copies", STORES),
         *run(options, SWIFT / "face", STORES),
         *(row for row in [size()] if options.only in row.row),
-        *run(options, sys.executable, ROOT / "benchmarks/python/rows.py", STORES),
+        *run(options, sys.executable, ROOT / "benchmarks/rivals/python/rows.py", STORES),
         *instructions.rows(COUNTER, options.only),
     ]
 
 
 def put_to_the_test(options: Namespace) -> list[Safety]:
-    program = ROOT / "benchmarks/safety"
+    program = ROOT / "benchmarks/rivals/safety"
     return safety.read(printed(options, sys.executable, program, STORES, "--user-defaults", SWIFT / "survivor"))
 
 
@@ -71,7 +71,7 @@ def circumstances(options: Namespace, others: float) -> dict[str, Any]:
 def main() -> int:
     options = arguments()
     if options.check:
-        return guard.check(CHECKED_COUNTER, ROOT / "benchmarks/instructions.json", options.accept)
+        return guard.check(CHECKED_COUNTER, ROOT / "benchmarks/guard/instructions.json", options.accept)
     if options.profile:
         print(profiling.profile(COUNTER))
         return 0

@@ -23,7 +23,7 @@ Counts = dict[str, float]
 
 @dataclass(frozen=True)
 class Accepted:
-    """The file benchmarks/instructions.json."""
+    """The file benchmarks/guard/instructions.json."""
 
     counted_with: dict[str, str]
     instructions: Counts

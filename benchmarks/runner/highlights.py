@@ -26,12 +26,10 @@ class Highlight:
 
 HIGHLIGHTS = [
     Highlight("C: get a text of 20 bytes, 1,000 keys", "Reading, C", "get 20-byte string, 1,000 keys"),
-    Highlight("C: the same, 100,000 keys at random", "Reading, C", "get 20-byte string, 100,000 keys"),
     Highlight("Swift: get an integer, `settings[.volume]`", "Reading, Swift", "get Int, store[.key]"),
     Highlight("Python: get an integer, `settings[VOLUME]`", "Python", "get by kept.Key, read before"),
     Highlight("C: set, survives `kill -9`", "Writing, C", "set 20-byte string"),
     Highlight("C: set, survives power loss", "Writing, C", "set, durable"),
-    Highlight("Python: set, survives `kill -9`", "Python", "set by kept.Key"),
     Highlight(
         "from a set to another process's callback, median",
         "Notification of changes, C",

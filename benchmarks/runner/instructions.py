@@ -1,6 +1,6 @@
 """Counts the instructions of one operation with callgrind.
 
-The programs mark what is counted: one thread, without start-up and first use.
+The programs mark the counted part: one thread, without start-up and first use.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Counter:
     guard: Path
     """The folder of the programs of guard/CMakeLists.txt."""
     face: Path
-    """The program of benchmarks/swift."""
+    """The program of benchmarks/rivals/swift."""
     library: Path
     stores: Path
     """The parent of each count's own folder, so that counts can run in parallel."""
@@ -71,7 +71,7 @@ class Counter:
         return self._counted(count, lambda folder: [str(self.operations), folder, engine, operation, str(count)])
 
     def alone(self) -> dict[str, Callable[[], float]]:
-        """What is counted of Kept alone, by name; the longest begin first."""
+        """The counts of Kept alone, by name; the longest begin first."""
         return {
             f"import, each of {MANY_KEYS:,} keys": lambda: self._whole("import", MANY_KEYS),
             f"declare again, each of {KEYS:,} keys": lambda: self._whole("declare_again", KEYS),
@@ -107,13 +107,13 @@ class Counter:
         return self._counted(GETS, lambda folder: [*program, folder, str(self.counting), str(GETS)])
 
     def import_in_python(self) -> float:
-        """What a program with `import kept` executes more than one without, from its start to its end."""
+        """The instructions that a program with `import kept` executes beyond one without, from its start to its end."""
         with_kept, alone = (self._program(sys.executable, "-c", code) for code in ("import kept", "pass"))
         return with_kept - alone
 
     @property
     def counting(self) -> Path:
-        """What is preloaded: guard/profiled.c, guard/chance.c."""
+        """The preloaded library: guard/profiled.c, guard/chance.c."""
         return self.guard / "libcounting.so"
 
     @property

@@ -1,4 +1,4 @@
-"""What a figure depends on: cores, versions, and other activity of the machine."""
+"""The conditions of a figure: cores, versions, and other activity of the machine."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _shelf() -> str:
 
 
 def counted_with() -> dict[str, str]:
-    """What a number of instructions depends on, apart from Kept itself."""
+    """The conditions of a number of instructions, apart from Kept itself."""
     return {
         "processor": platform.machine(),
         "Swift": _swift(),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="scripts/bench", description="Measures Kept beside its rivals.")
+    parser = argparse.ArgumentParser(prog="scripts/bench", description="Compares Kept with its rivals.")
     parser.add_argument("--quick", action="store_true", help="fewer rounds")
     parser.add_argument(
         "--write", action="store_true", help="bring docs/internals/performance.md, the README and the charts up to date"

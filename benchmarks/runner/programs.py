@@ -1,4 +1,4 @@
-"""What scripts/bench has built, and how a measuring program is run."""
+"""The programs that scripts/bench has built, and how a measuring program is run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What --write updates: the charts, the tables of docs/internals/performance.md, and the README's short one."""
+"""The updates of --write: the charts, the tables of docs/internals/performance.md, and the README's short one."""
 
 from __future__ import annotations
 
@@ -18,21 +18,20 @@ def publish(root: Path, rows: list[Row], tests: list[safety.Safety], seen: dict[
     folder = root / "docs/charts"
     folder.mkdir(exist_ok=True)
     drawn = [chart for chart in CHARTS if drawing.draw(chart, rows, folder)]
-    pictures = "\n\n".join(picture(chart, "charts") for chart in drawn)
+    pictures = "\n\n".join(picture(chart) for chart in drawn)
     tables = table.as_markdown([*table.sections(rows), *safety.as_lines(tests)])
     note.write(root / "docs/internals/performance.md", f"{table.in_words(seen)}\n\n{pictures}\n\n{tables}")
-    first = "".join(f"{picture(chart, 'docs/charts')}\n\n" for chart in drawn[:1])
     short = table.as_markdown([highlights.lines(rows)])
     note.write(
         root / "README.md",
-        f"{first}`{seen['command']}`, {seen['date']}, {seen['processor']}, {seen['cores']} cores:\n\n{short}",
+        f"`{seen['command']}`, {seen['date']}, {seen['processor']}, {seen['cores']} cores:\n\n{short}",
     )
 
 
-def picture(chart: Chart, folder: str) -> str:
+def picture(chart: Chart) -> str:
     """The chart for the reader's background."""
     return f"""\
 <picture>
-  <source media="(prefers-color-scheme: dark)" srcset="{folder}/{chart.name}-dark.svg">
-  <img src="{folder}/{chart.name}-light.svg" alt="{chart.title}: Kept, its rivals, lower bounds; figures in the table">
+  <source media="(prefers-color-scheme: dark)" srcset="charts/{chart.name}-dark.svg">
+  <img src="charts/{chart.name}-light.svg" alt="{chart.title}: Kept, its rivals, lower bounds; figures in the table">
 </picture>"""

@@ -1,4 +1,4 @@
-"""The output of benchmarks/safety: for each of its rows a line of JSON with a text for each candidate."""
+"""The output of benchmarks/rivals/safety: for each of its rows a line of JSON with a text for each candidate."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Safety:
     safety: str
-    """What is done to the stores."""
+    """The treatment of the stores."""
     cells: dict[str, str]
     """The result of each candidate."""
 

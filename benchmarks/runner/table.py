@@ -44,13 +44,13 @@ def _lines(row: Row, rivals: list[str]) -> list[Line]:
         return [[*first, to_first_rival(row), "", ""]]
     further = [""] * len(first)
     judged = [_judged(judge(row, goal)) for goal in row.goals]
-    return [beside + judgement for beside, judgement in zip_longest([first], judged, fillvalue=further)]
+    return [figures + judgement for figures, judgement in zip_longest([first], judged, fillvalue=further)]
 
 
 def _figures(row: Row, rivals: list[str]) -> Line:
     by_name = {each.name: figure(each.median, row.unit) for each in row.measured}
-    beside = [_named(each, row.unit) for each in row.having("floor") + row.having("base")]
-    return [row.row, by_name[KEPT], *(by_name.get(rival, "") for rival in rivals), ", ".join(beside)]
+    others = [_named(each, row.unit) for each in row.having("floor") + row.having("base")]
+    return [row.row, by_name[KEPT], *(by_name.get(rival, "") for rival in rivals), ", ".join(others)]
 
 
 def _named(measured: Measured, unit: str) -> str:
@@ -62,11 +62,11 @@ def _judged(judgement: Judgement) -> Line:
 
 
 def in_words(seen: dict[str, Any]) -> str:
-    """What the figures depend on."""
+    """The conditions of the figures."""
     versions = ", ".join(f"{name} {version}" for name, version in seen["versions"].items())
     return (
         f"`{seen['command']}` on {seen['date']}, {seen['processor']}, {seen['cores']} cores; other programs "
-        f"used {seen['used by other programs']} of them meanwhile.\n{versions}."
+        f"used {seen['used by other programs']} of them.\n{versions}."
     )
 
 

@@ -1,6 +1,6 @@
 // Codable types are stored as the value that their own coding produces, which C and Python read as JSON.
 
-public import KeptCore
+import KeptValues
 
 extension Storable where Self: Codable {
   /// Decodes a value with the type's `init(from:)`.

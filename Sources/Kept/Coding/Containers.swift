@@ -1,6 +1,7 @@
 // Optionals, arrays and dictionaries in the store, and errors with a place inside them.
 
-public import KeptCore
+import KeptSchema
+import KeptValues
 
 /// nil is the absence of a value: it removes the key, and is null inside arrays and dictionaries.
 extension Optional: Storable where Wrapped: Storable {
@@ -12,7 +13,7 @@ extension Optional: Storable where Wrapped: Storable {
     guard let wrapped = self else { return .null }
     let value = try wrapped.stored()
     guard value != .null else {
-      throw StoreError(.invalid, "is given an optional that holds a nil; read back it would be nil itself")
+      throw StoreError(.invalid, "the value is .some(nil), which would be read back as nil; write nil")
     }
     return value
   }
@@ -48,7 +49,7 @@ extension Array: Storable where Element: Storable {
 
 // Dictionaries with other keys are not Storable, on purpose: JSON could not show them to C and Python.
 extension Dictionary: Storable where Key == String, Value: Storable {
-  public init(stored value: KeptCore.Value) throws(StoreError) {
+  public init(stored value: KeptValues.Value) throws(StoreError) {
     guard case .dictionary(let members) = value else { throw .mismatch(value, asked: .dictionary) }
     self.init(minimumCapacity: members.count)
     for member in try members.checkedForMergedNames() {
@@ -57,8 +58,8 @@ extension Dictionary: Storable where Key == String, Value: Storable {
     }
   }
 
-  public func stored() throws(StoreError) -> KeptCore.Value {
-    var pairs: [(ExactString, KeptCore.Value)] = []
+  public func stored() throws(StoreError) -> KeptValues.Value {
+    var pairs: [(ExactString, KeptValues.Value)] = []
     pairs.reserveCapacity(count)
     for (name, value) in self {
       do { pairs.append((ExactString(name), try value.stored())) } catch { throw error.at(.member(name)) }

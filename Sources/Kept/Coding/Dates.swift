@@ -2,7 +2,8 @@
 // since 1970 instead would alter nearly half of today's dates.
 
 public import FoundationEssentials
-public import KeptCore
+import KeptSchema
+import KeptValues
 
 /// 1970-01-01 to 2001-01-01, in seconds.
 private let secondsFrom1970To2001: Int64 = 978_307_200
@@ -12,8 +13,8 @@ private let secondsFrom1970To2001: Int64 = 978_307_200
 /// `Date` has a lower resolution: about 119 ns for present dates.
 extension Timestamp: Storable {
   public init(stored value: Value) throws(StoreError) {
-    guard case .date(let moment) = value else { throw .mismatch(value, asked: .date) }
-    self = moment
+    guard case .date(let date) = value else { throw .mismatch(value, asked: .date) }
+    self = date
   }
 
   public func stored() -> Value { .date(self) }
@@ -33,9 +34,9 @@ extension Date: Storable, CodedAsStored {
   public static var schema: Schema? { .date }
 
   /// The `Date` nearest to a point in time.
-  public init(_ moment: Timestamp) {
-    let seconds = moment.seconds - secondsFrom1970To2001
-    self.init(timeIntervalSinceReferenceDate: Double(seconds) + Double(moment.nanoseconds) / 1e9)
+  public init(_ timestamp: Timestamp) {
+    let seconds = timestamp.seconds - secondsFrom1970To2001
+    self.init(timeIntervalSinceReferenceDate: Double(seconds) + Double(timestamp.nanoseconds) / 1e9)
   }
 }
 
@@ -49,7 +50,7 @@ extension Timestamp {
     // Exact: both parts of a Double have no more digits than the whole. Only the last step rounds.
     let nanoseconds = ((interval - whole) * 1e9).rounded()
     guard abs(interval) < 1e12, let seconds = Int64(exactly: whole), let rest = Int32(exactly: nanoseconds) else {
-      throw StoreError(.invalid, "is given a date that is not a number, or outside the years 0 to 9999")
+      throw StoreError(.invalid, "the date is NaN or outside the years 0 to 9999")
     }
     let carry = rest == 1_000_000_000
     try self.init(

@@ -1,7 +1,8 @@
 // Decimals are stored as their exact text. No kind of number in a store can represent 0.1.
 
 public import FoundationEssentials
-public import KeptCore
+import KeptSchema
+import KeptValues
 
 /// A string such as `"9.99"`; NaN is `"NaN"`.
 ///
@@ -22,7 +23,7 @@ extension Decimal: Storable, CodedAsStored {
       let text = try String(stored: value)
       guard let decimal = Self.holding(text) else {
         throw StoreError(
-          .wrongType, "holds a string that is not a number that Decimal can hold exactly")
+          .wrongType, "holds a string that cannot be converted exactly to a Decimal")
       }
       self = decimal
     }

@@ -1,7 +1,7 @@
 // The containers for Codable decoding. ValueDecoder.swift determines how a single value is read. One generic `decode`
 // implements all the primitive ones that Codable requires.
 
-import KeptCore
+import KeptValues
 
 /// The decoder that a type receives for its value.
 struct ValueDecoding: Decoder {

@@ -1,8 +1,6 @@
 // The containers for Codable encoding. Each fills slots; EncodingSlot.swift determines the value in a slot. One generic
 // `encode` implements all the primitive ones that Codable requires.
 
-import KeptCore
-
 /// The encoder that a type receives for the slot that it fills.
 struct SlotEncoder: Encoder {
   let slot: EncodingSlot

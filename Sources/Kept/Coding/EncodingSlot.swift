@@ -1,7 +1,7 @@
 // The state of an encoding. Codable may fill containers in any order, even long after their parents, so a value under
 // construction is a tree of slots, which is read once at the end.
 
-import KeptCore
+import KeptValues
 
 /// A place in a value under construction, shared by all containers that were requested for it.
 final class EncodingSlot {
@@ -45,7 +45,7 @@ final class EncodingSlot {
     case .refused: form
     case .empty where depth < Limits.nesting: container
     case .empty: .refused(.nestedTooDeep)
-    default: .refused(StoreError(.invalid, "is encoded twice, as two different things; use one container for it"))
+    default: .refused(StoreError(.invalid, "is encoded more than once; encode one value or one container for it"))
     }
   }
 
@@ -104,5 +104,5 @@ extension EncodingSlot {
 
 extension StoreError {
   fileprivate static let nestedTooDeep = StoreError(
-    .tooLarge, "is more than \(Limits.nesting) containers deep; make the structure flatter")
+    .tooLarge, "is nested more than \(Limits.nesting) levels deep; flatten the structure")
 }

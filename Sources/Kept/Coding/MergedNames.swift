@@ -1,7 +1,7 @@
 // Two members of a dictionary can have names that differ in their bytes and are equal in Swift: "é" as one scalar, or
 // as two. A Swift dictionary would silently keep one of them, so this is refused. A `Value` keeps both.
 
-import KeptCore
+import KeptValues
 
 extension ValueDictionary {
   /// Throws `wrongType` if a Swift dictionary with the same names would have fewer members.
@@ -14,8 +14,8 @@ extension ValueDictionary {
       throw StoreError(
         .wrongType,
         """
-        has two members named "\(member.key.text)" whose bytes differ; a Swift dictionary would lose one of them, \
-        read it as a Value
+        has two members whose names are both "\(member.key.text)" to Swift but differ in their bytes, so a Swift \
+        dictionary would lose one of them; read it as a Value
         """)
     }
     return self

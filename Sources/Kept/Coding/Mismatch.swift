@@ -2,17 +2,18 @@
 // because it may be a secret.
 
 import KeptCore
+import KeptValues
 
 extension StoreError {
   /// The error for a stored value of another kind than requested.
   static func mismatch(_ stored: Value, asked: Value.Kind) -> StoreError {
-    StoreError(.wrongType, "holds \(stored.kind), asked for \(asked)")
+    StoreError(.wrongType, "holds \(stored.described), not \(asked.described)")
   }
 
   /// The error for a stored number that the type cannot represent.
   static func mismatch(_ stored: Value, number type: (some Any).Type, asked: Value.Kind) -> StoreError {
     switch stored {
-    case .int, .uint, .double: StoreError(.wrongType, "holds \(stored.kind) that \(type) cannot hold unaltered")
+    case .int, .uint, .double: StoreError(.wrongType, "holds \(stored.described) that \(type) cannot hold exactly")
     default: mismatch(stored, asked: asked)
     }
   }
@@ -23,7 +24,7 @@ extension StoreError {
     return said { "in the \(layer) layer: \($0)" }
   }
 
-  /// The error with a place inside the value: `at [3].width: holds string, asked for double`.
+  /// The error with a place inside the value: `at [3].width: holds a string, not a double`.
   func at(_ step: PlaceStep) -> StoreError {
     let isPlaced = message.begins(with: "at .") || message.begins(with: "at [")
     let rest = isPlaced ? String(message.dropFirst(3)) : ": \(message)"

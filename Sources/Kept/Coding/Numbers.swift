@@ -1,7 +1,8 @@
 // Numbers in the store. KeptCore determines which conversions are allowed, with one rule for all languages: only exact
 // ones. The range of each Swift type is checked in addition.
 
-public import KeptCore
+import KeptSchema
+import KeptValues
 
 // With `& Codable`, because the integers also conform to that: the more specific default implementation is used.
 extension Storable where Self: FixedWidthInteger & Codable {
@@ -20,7 +21,7 @@ extension Storable where Self: FixedWidthInteger & Codable {
   public func stored() throws(StoreError) -> Value {
     if let number = Int64(exactly: self) { return .int(number) }
     if let number = UInt64(exactly: self) { return .uint(number) }
-    throw StoreError(.invalid, "is given an integer beyond 64 bits; a store holds Int64.min to UInt64.max")
+    throw StoreError(.invalid, "the integer has more than 64 bits; a store holds Int64.min to UInt64.max")
   }
 
   /// An integer within the range of the type, if that is narrower than the range of `Int64`.

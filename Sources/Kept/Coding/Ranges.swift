@@ -1,6 +1,7 @@
 // Ranges are stored as an object of their two bounds.
 
-public import KeptCore
+import KeptSchema
+import KeptValues
 
 /// The object `{"lower": 1, "upper": 5}`, without 5.
 ///
@@ -39,7 +40,9 @@ private struct RangeBounds<Bound: Storable & Comparable> {
     lower = try Self.bound("lower", of: members)
     upper = try Self.bound("upper", of: members)
     // NaN is unordered.
-    guard lower <= upper else { throw StoreError(.wrongType, "holds a range whose lower bound is not the lower one") }
+    guard lower <= upper else {
+      throw StoreError(.wrongType, "holds a range whose bounds are not in order")
+    }
   }
 
   private static func bound(_ name: String, of members: ValueDictionary) throws(StoreError) -> Bound {

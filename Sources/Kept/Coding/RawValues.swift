@@ -1,6 +1,6 @@
 // Enums, option sets and other types with a raw value are stored as that value.
 
-public import KeptCore
+import KeptValues
 
 extension Storable where Self: RawRepresentable, RawValue: Storable {
   /// Reads a raw value.
@@ -13,7 +13,7 @@ extension Storable where Self: RawRepresentable, RawValue: Storable {
 
   fileprivate static func read(_ value: Value) throws(StoreError) -> Self {
     guard let known = Self(rawValue: try RawValue(stored: value)) else {
-      throw StoreError(.wrongType, "holds \(value.kind) that is not \(withArticle(Self.self))")
+      throw StoreError(.wrongType, "holds \(value.described) that is not \(withArticle(Self.self))")
     }
     return known
   }

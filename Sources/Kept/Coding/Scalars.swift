@@ -1,7 +1,8 @@
 // Bools, text and bytes are stored as their own kinds, without parsing or conversion.
 
 public import FoundationEssentials
-public import KeptCore
+import KeptSchema
+import KeptValues
 
 extension Bool: Storable, CodedAsStored {
   public init(stored value: Value) throws(StoreError) {

@@ -1,6 +1,7 @@
-// The schema of a type's stored values, in the keywords of JSON Schema, with which a key of that type is declared.
+// The schema of a type's stored values, in the keywords of JSON Schema. A key of that type is declared with it.
 
-import KeptCore
+import KeptSchema
+import KeptValues
 
 /// The schema of a type's values in the store.
 ///

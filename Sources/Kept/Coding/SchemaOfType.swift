@@ -1,6 +1,7 @@
 // The schema of a type that does not provide one, derived from its raw value or from the requests of its decoding.
 
-import KeptCore
+import KeptSchema
+import KeptValues
 
 extension Schema {
   /// The schema of a type; nil if it cannot be determined without a value.

@@ -1,6 +1,7 @@
 // Sets are stored as arrays, in an order that depends on the elements alone, so that equal sets are equal values.
 
-public import KeptCore
+import KeptSchema
+import KeptValues
 
 /// An array of the elements, ordered by the bytes of their canonical JSON.
 extension Set: Storable, CodedAsStored where Element: Storable {
@@ -33,6 +34,6 @@ extension Set: Storable, CodedAsStored where Element: Storable {
 
   private static var merging: StoreError {
     StoreError(
-      .wrongType, "holds an element that Swift cannot tell from an earlier one; a Set would lose it, read an array")
+      .wrongType, "holds two elements that are equal in Swift, so a Set would lose one; read it as an array")
   }
 }

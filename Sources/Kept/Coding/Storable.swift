@@ -1,6 +1,7 @@
 // The types that a key can have, and their stored forms.
 
-public import KeptCore
+import KeptSchema
+import KeptValues
 
 /// A type that a key can have.
 ///
@@ -23,7 +24,7 @@ public protocol Storable: Sendable {
   /// key.
   init(stored value: Value) throws(StoreError)
 
-  /// The value to store; `.null` stands for "no value", and removes the key.
+  /// The value to store; `.null` means "no value", and removes the key.
   ///
   /// Throws `invalid` if it cannot be stored; the stored value stays then.
   func stored() throws(StoreError) -> Value

@@ -1,6 +1,7 @@
 // Substrings are stored as text. The text around them is not kept.
 
-public import KeptCore
+import KeptSchema
+import KeptValues
 
 extension Substring: Storable {
   public init(stored value: Value) throws(StoreError) { self.init(try String(stored: value)) }

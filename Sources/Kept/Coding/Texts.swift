@@ -1,7 +1,8 @@
 // Types that are stored as their text, so that C, Python and people can read them.
 
 public import FoundationEssentials
-public import KeptCore
+import KeptSchema
+import KeptValues
 
 extension URL: Storable, CodedAsStored {
   /// Reads the text of a URL of any scheme, or the absolute path of a file: `/tmp/a b` is `file:///tmp/a%20b`.
@@ -23,7 +24,7 @@ extension URL: Storable, CodedAsStored {
     guard !text.isPath else {
       throw StoreError(
         .invalid,
-        "is given a URL without a scheme, which would be read as the path of a file; give it a scheme or a base")
+        "the URL has no scheme and would be read as the path of a file; add a scheme or a base")
     }
     return .string(text)
   }

@@ -1,7 +1,7 @@
 // Decodes a Decodable type from a value: the entry point, and the rule for which types are read as stored and which by
 // their own coding. The containers are in DecodingContainers.swift.
 
-public import KeptCore
+import KeptValues
 
 /// Decodes a Codable type from a ``Value``, as ``ValueEncoder`` wrote it.
 ///

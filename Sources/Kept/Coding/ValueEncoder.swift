@@ -1,7 +1,7 @@
 // Encodes an Encodable type as a value: the entry point. The slots are in EncodingSlot.swift, and the containers that
 // fill them in EncodingContainers.swift.
 
-public import KeptCore
+import KeptValues
 
 /// Encodes a Codable type as a ``Value``: a struct as a dictionary, `Data` as bytes, `Date` as a date.
 ///

@@ -1,6 +1,6 @@
 // Errors that are caught by their code.
 
-public import KeptCore
+import KeptValues
 
 extension StoreError.Code {
   /// Lets `catch StoreError.Code.conflict` pick one kind of failure.

@@ -3,6 +3,7 @@
 
 public import FoundationEssentials
 public import KeptCore
+import KeptValues
 
 /// Each method reads a key as a type; nil if no layer has a value.
 ///

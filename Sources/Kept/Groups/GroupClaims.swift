@@ -1,6 +1,7 @@
 // The group that owns a key: the first one that uses it, while the process has the location open.
 
-import KeptCore
+import KeptSystem
+import KeptValues
 
 /// The keys that groups have used at one location.
 final class GroupClaims: Sendable {
@@ -19,8 +20,8 @@ final class GroupClaims: Sendable {
       throw StoreError(
         .typeConflict, key: key.text,
         """
-        is a key of the group \(String(reflecting: owner)), and \(String(reflecting: group)) asks for it too; give one \
-        of them a namespace, or its key another raw value
+        is a key of both \(String(reflecting: owner)) and \(String(reflecting: group)); give one of these groups a \
+        namespace, or give its key another raw value
         """)
     }
   }

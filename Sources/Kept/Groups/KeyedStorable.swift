@@ -14,7 +14,7 @@
 /// ```
 ///
 /// A type with its own `init(stored:)` decides how to handle an incomplete value: it throws an error, or uses a default
-/// for what is missing. Store a value with ``TypedStore``.
+/// for the missing parts. Store a value with ``TypedStore``.
 public protocol KeyedStorable: Storable {
   /// The name of the key.
   static var key: String { get }

@@ -1,6 +1,7 @@
 // Settings whose keys are the cases of an enum: the protocol of a group, and the names under which its keys are stored.
 
 public import KeptCore
+import KeptValues
 
 /// A group of settings, with the cases of an enum as their keys.
 ///

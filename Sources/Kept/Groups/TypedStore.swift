@@ -1,8 +1,9 @@
 // The storage of one KeyedStorable value: a store, memory for a test, or a custom implementation.
 
 public import KeptCore
+import KeptValues
 
-/// The place in which a value of a ``KeyedStorable`` type is stored.
+/// The place where a value of a ``KeyedStorable`` type is stored.
 ///
 /// ``TypedStore`` uses a store. A test may have its own implementation; ``AnyTypedStore`` hides which one it is.
 public protocol TypedStoring<Stored>: Sendable {

@@ -2,6 +2,8 @@
 
 public import Dispatch
 public import KeptCore
+import KeptSystem
+import KeptValues
 
 /// A type-erased handle, for a list or a page of settings.
 ///
@@ -99,7 +101,8 @@ extension Handle: ErasableHandle {
 
   fileprivate func setErased(_ value: any Sendable) throws {
     guard let value = value as? Value else {
-      throw StoreError(.wrongType, key: key, "is given \(type(of: value)), and its handle is of \(Value.self)")
+      throw StoreError(
+        .wrongType, key: key, "the value is of type \(type(of: value)), but the handle is of type \(Value.self)")
     }
     try set(value)
   }

@@ -1,6 +1,8 @@
 // A key that this process handles as one type: the state that all handles of the key share, and that destroying ends.
 
 import KeptCore
+import KeptSystem
+import KeptValues
 import Synchronization
 
 /// Binds a key of an open location to a type, until it is destroyed.

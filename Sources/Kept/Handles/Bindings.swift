@@ -1,6 +1,8 @@
 // The type as which this process handles each key of a location, and the keys that a store has handled.
 
 public import KeptCore
+import KeptSystem
+import KeptValues
 
 /// The keys of a location and their types.
 ///
@@ -17,7 +19,9 @@ final class Bindings: Sendable {
         guard binding.type == type else {
           throw StoreError(
             .typeConflict, key: key.text,
-            "is handled as \(binding.type) in this process, asked for \(type); destroy those handles first")
+            "has handles of type \(binding.type) in this process, so it cannot have one of type \(type); destroy "
+              + "those first"
+          )
         }
         return binding
       }

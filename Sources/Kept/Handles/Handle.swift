@@ -1,6 +1,8 @@
 // A handle: one setting as an object, which can be read, written, removed and observed.
 
 public import KeptCore
+import KeptSystem
+import KeptValues
 
 /// One key of one store, as an object.
 ///
@@ -120,7 +122,8 @@ public final class Handle<Value: Sendable>: Sendable {
   /// The value in the store's index, if it is the handle's value unconverted.
   @inlinable @inline(__always)
   func remembered() -> Value? {
-    guard let value = store.remembered(bytes, as: Value.self), isAlive else { return nil }
+    var isAbsent = false
+    guard let value = store.remembered(bytes, as: Value.self, &isAbsent), isAlive else { return nil }
     return value
   }
 

@@ -1,6 +1,8 @@
 // The changes of a handle as a sequence: `for await change in volume.changes`.
 
 import KeptCore
+import KeptSystem
+import KeptValues
 
 extension Handle {
   /// The changes of the value from now on; see ``changes(initial:)``.
@@ -35,7 +37,7 @@ extension Handle {
 
     public func makeAsyncIterator() -> Iterator {
       let inbox = listening.begin()
-      // If the handle was destroyed meanwhile, the sequence has ended, and the error adds nothing.
+      // If the handle was destroyed in between, the sequence has ended, and the error adds nothing.
       if let subscription = inbox.subscription { try? binding.end(subscription) }
       return Iterator(source: source, texts: texts, inbox: inbox)
     }

@@ -1,5 +1,7 @@
 // Mapped handles: views of the same key in another type, through one or more conversions.
 
+import KeptValues
+
 extension Handle {
   /// A view of the key in another type, by conversions that cannot fail.
   ///

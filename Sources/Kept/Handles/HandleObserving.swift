@@ -2,6 +2,8 @@
 
 public import Dispatch
 public import KeptCore
+import KeptSystem
+import KeptValues
 
 extension Handle {
   /// The change that observers of a handle receive; for a mapped handle both values are the mapped ones.

@@ -1,6 +1,7 @@
 // The source of a handle's value: a key, or another handle through a pair of conversions.
 
 import KeptCore
+import KeptValues
 
 /// Converts between a handle's value and the stored value.
 protocol HandleSource<Value>: Sendable {
@@ -19,7 +20,7 @@ protocol HandleSource<Value>: Sendable {
   func valueOrAbsent(in store: Store) -> Value
 
   /// The value to store; errors of conversions are thrown unchanged.
-  func stored(_ value: Value) throws -> KeptCore.Value
+  func stored(_ value: Value) throws -> KeptValues.Value
 
   /// The change in a notice about the key, in the handle's type; nil for a notice without changes.
   func change(in notice: Notice, _ texts: LayerTexts) -> Key<Value>.Change?
@@ -38,7 +39,7 @@ struct KeySource<Value: Sendable>: HandleSource {
     do throws(StoreError) { return try store.storedOrDefault(key, under: binding) } catch { throw error.cause }
   }
 
-  func stored(_ value: Value) throws -> KeptCore.Value {
+  func stored(_ value: Value) throws -> KeptValues.Value {
     do throws(StoreError) { return try key.write(value) } catch { throw error.cause }
   }
 
@@ -57,7 +58,7 @@ struct MappedSource<Base: Sendable, Value: Sendable>: HandleSource {
 
   var bytes: PreparedBytes { .none }
   func value(in store: Store) throws -> Value { try decode(try base.value(in: store)) }
-  func stored(_ value: Value) throws -> KeptCore.Value { try base.stored(try encode(value)) }
+  func stored(_ value: Value) throws -> KeptValues.Value { try base.stored(try encode(value)) }
 
   func absent(in store: Store) -> Value {
     let base = base.absent(in: store)

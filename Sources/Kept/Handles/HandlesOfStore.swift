@@ -1,6 +1,8 @@
 // Creating handles from a store.
 
 public import KeptCore
+import KeptSystem
+import KeptValues
 
 extension Store {
   /// The handle of a key.

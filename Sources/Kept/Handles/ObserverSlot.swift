@@ -2,6 +2,8 @@
 
 import Dispatch
 import KeptCore
+import KeptSystem
+import KeptValues
 
 /// Holds an observer and its subscription until they are replaced.
 final class ObserverSlot<Value: Sendable>: Sendable {

@@ -2,7 +2,8 @@
 // to.
 
 public import FoundationEssentials
-import KeptCore
+import KeptSchema
+import KeptValues
 
 /// A constraint on the values of a key, in every process and language, once the key is declared.
 ///
@@ -18,7 +19,7 @@ public struct Constraint<Value: Storable>: Sendable {
   typealias Rule = @Sendable (inout Schema) throws(StoreError) -> Void
   let rule: Rule
 
-  init(_ word: ExactString, _ value: @escaping @Sendable () throws(StoreError) -> KeptCore.Value) {
+  init(_ word: ExactString, _ value: @escaping @Sendable () throws(StoreError) -> KeptValues.Value) {
     rule = { schema throws(StoreError) in schema[word] = try value() }
   }
 
@@ -56,7 +57,7 @@ extension Constraint where Value == String {
   /// A number of Unicode scalars in a range.
   public static func length(_ length: ClosedRange<Int>) -> Constraint { Constraint(length: length) }
 
-  /// A text in which the regular expression matches anywhere; use `^` and `$` to anchor it.
+  /// A text that the regular expression matches anywhere; use `^` and `$` to anchor it.
   ///
   /// The expression has PCRE2 syntax, with the same implementation in every language.
   public static func pattern(_ pattern: String) -> Constraint { Constraint("pattern") { .string(pattern) } }
@@ -100,8 +101,8 @@ extension Schema {
 }
 
 extension Array where Element: Storable {
-  fileprivate func storedElements() throws(StoreError) -> [KeptCore.Value] {
-    var values: [KeptCore.Value] = []
+  fileprivate func storedElements() throws(StoreError) -> [KeptValues.Value] {
+    var values: [KeptValues.Value] = []
     for element in self { values.append(try element.stored()) }
     return values
   }

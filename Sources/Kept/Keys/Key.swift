@@ -1,6 +1,8 @@
 // A typed key: a name, the type of its value, its stored form, and the default.
 
 public import KeptCore
+import KeptSchema
+import KeptValues
 
 /// A key with the type of its value.
 ///
@@ -124,7 +126,7 @@ public final class Key<Value: Sendable>: Keys, @unchecked Sendable {
 
   func defaultValue(in store: StoreIdentity) -> Value { lazyDefault.value(for: store) }
 
-  /// The current value of the default, evaluated again, with which the key is declared.
+  /// The current value of the default, evaluated again; the key is declared with it.
   public var defaultValue: Value { lazyDefault.evaluate() }
 
   /// The name, checked once.
@@ -138,7 +140,7 @@ public final class Key<Value: Sendable>: Keys, @unchecked Sendable {
   ///
   /// A text of the command line or the environment is read as the key's type.
   func read(
-    _ found: KeptCore.Value?, in store: StoreIdentity, from layer: Layer? = nil, _ text: TextValue? = nil
+    _ found: KeptValues.Value?, in store: StoreIdentity, from layer: Layer? = nil, _ text: TextValue? = nil
   ) throws(StoreError) -> Value {
     guard let found else { return defaultValue(in: store) }
     do throws(StoreError) { return try coding.read(found) } catch {
@@ -148,7 +150,7 @@ public final class Key<Value: Sendable>: Keys, @unchecked Sendable {
   }
 
   /// Converts a value to the form that is stored; errors name the key.
-  func write(_ value: Value) throws(StoreError) -> KeptCore.Value {
+  func write(_ value: Value) throws(StoreError) -> KeptValues.Value {
     do throws(StoreError) { return try coding.write(value) } catch { throw saying(error).about(name) }
   }
 

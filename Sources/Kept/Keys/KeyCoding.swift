@@ -1,13 +1,14 @@
 // The conversion of a key's values: by their type, or by a transformer.
 
 import KeptCore
+import KeptValues
 
 /// The conversions of a key's values to their stored form and back.
 struct KeyCoding<Value: Sendable>: Sendable {
   /// Converts a stored value back.
-  let read: @Sendable (KeptCore.Value) throws(StoreError) -> Value
+  let read: @Sendable (KeptValues.Value) throws(StoreError) -> Value
   /// Converts a value to its stored form.
-  let write: @Sendable (Value) throws(StoreError) -> KeptCore.Value
+  let write: @Sendable (Value) throws(StoreError) -> KeptValues.Value
   /// The type that is stored: the key's own, or the transformer's output.
   let stored: any Storable.Type
   /// Whether the value is converted by its type alone: then a bool, a number or a text is stored as it is.

@@ -1,8 +1,9 @@
 // Creates the declaration of a key from its type, its constraints, its default, its summary, and whether it is secret.
 
-import KeptCore
+import KeptSchema
+import KeptValues
 
-/// The properties of a key besides its name and its type.
+/// The properties of a key except its name and its type.
 struct KeyDescription: Sendable {
   var rules: [@Sendable (inout Schema) throws(StoreError) -> Void] = []
   var summary: String?
@@ -22,7 +23,7 @@ extension Key {
     guard var schema = coding.stored.schema ?? Schema(kindOf: stored) else {
       throw StoreError(
         .unsupported,
-        "cannot be declared: neither \(coding.stored) nor a default says what is stored; give the type a `schema`")
+        "cannot be declared: neither \(coding.stored) nor a default specifies its type; give the type a schema")
     }
     for rule in description.rules { try rule(&schema) }
     schema["default"] = stored == .null ? nil : stored

@@ -2,6 +2,7 @@
 // it mentions internal generic parameters, or says "failed to produce diagnostic".
 
 public import KeptCore
+import KeptValues
 
 // No code that compiles selects any of these overloads: they exist for their messages.
 
@@ -9,7 +10,7 @@ extension Key {
   @_documentation(visibility: internal)
   @available(
     *, unavailable,
-    message: "a key needs a default, as in Key(\"name\", default: 50), or a type with nil, as in Key<Int?>(\"name\")"
+    message: "a key needs a default, as in Key(\"name\", default: 50), or an optional type, as in Key<Int?>(\"name\")"
   )
   @_disfavoredOverload
   public convenience init(
@@ -21,7 +22,7 @@ extension Key {
   @_documentation(visibility: internal)
   @available(
     *, unavailable,
-    message: "a key needs a default, as in Key(\"name\", default: 50), or a type with nil, as in Key<Int?>(\"name\")"
+    message: "a key needs a default, as in Key(\"name\", default: 50), or an optional type, as in Key<Int?>(\"name\")"
   )
   @_disfavoredOverload
   public convenience init<Stored: Storable>(
@@ -36,7 +37,7 @@ extension Setting {
   @_documentation(visibility: internal)
   @available(
     *, unavailable,
-    message: "a setting needs a default, as in @Setting(\"name\") var volume = 50, or a type with nil"
+    message: "a setting needs a default, as in @Setting(\"name\") var volume = 50, or an optional type"
   )
   @_disfavoredOverload
   public init(_ name: String, in store: Store? = nil) where Value: Storable {
@@ -48,14 +49,14 @@ extension Constraint {
   @_documentation(visibility: internal)
   @available(
     *, unavailable,
-    message: "'length' is for keys of String and Data; for the elements of an array it is .each(.length(…))"
+    message: "'length' is for keys of String and Data; for the elements of an array, use .each(.length(…))"
   )
   @_disfavoredOverload
   public static func length(_ length: ClosedRange<Int>) -> Constraint { .unavailable }
 
   @_documentation(visibility: internal)
   @available(
-    *, unavailable, message: "'pattern' is for keys of String; for the elements of an array it is .each(.pattern(…))"
+    *, unavailable, message: "'pattern' is for keys of String; for the elements of an array, use .each(.pattern(…))"
   )
   @_disfavoredOverload
   public static func pattern(_ pattern: String) -> Constraint { .unavailable }
@@ -66,12 +67,12 @@ extension Constraint {
   public static func range<Bound>(_ range: ClosedRange<Bound>) -> Constraint { .unavailable }
 
   @_documentation(visibility: internal)
-  @available(*, unavailable, message: "'minimum' is for keys of numbers, and takes one of the key's own type")
+  @available(*, unavailable, message: "'minimum' is for keys of numbers, and takes a number of the key's own type")
   @_disfavoredOverload
   public static func minimum<Bound>(_ least: Bound) -> Constraint { .unavailable }
 
   @_documentation(visibility: internal)
-  @available(*, unavailable, message: "'maximum' is for keys of numbers, and takes one of the key's own type")
+  @available(*, unavailable, message: "'maximum' is for keys of numbers, and takes a number of the key's own type")
   @_disfavoredOverload
   public static func maximum<Bound>(_ greatest: Bound) -> Constraint { .unavailable }
 

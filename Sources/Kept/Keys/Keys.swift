@@ -1,6 +1,7 @@
-// The namespace in which a program lists its keys, so that `.volume` finds them.
+// The namespace where a program lists its keys, so that `.volume` finds them.
 
-import KeptCore
+import KeptSchema
+import KeptValues
 
 /// The namespace of a program's keys: list each once, as a constant in an extension.
 ///
@@ -21,6 +22,6 @@ public class Keys: @unchecked Sendable {
 
   /// The key with its declaration, implemented by each Key.
   func declared() throws(StoreError) -> (key: KeyName, declaration: Declaration) {
-    throw StoreError(.invalid, "is no key")
+    throw StoreError(.invalid, "is not a valid key")
   }
 }

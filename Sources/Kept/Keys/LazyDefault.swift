@@ -1,6 +1,8 @@
 // Evaluates a default: once for each store, on the thread that needs it first, and with no lock held.
 
 package import KeptCore
+import KeptSystem
+import KeptValues
 import Synchronization
 
 /// A default, and its value for each store.

@@ -1,6 +1,7 @@
-// Whether reading stores the default: what is written, and how a replaced value is kept.
+// Whether reading stores the default: the written value, and how a replaced value is kept.
 
 import KeptCore
+import KeptValues
 
 /// When a read stores a key's default.
 ///
@@ -82,7 +83,7 @@ extension SettingsAccess {
     guard entry.declaration?.isSecret != true, !key.description.isSecret else {
       throw StoreError(
         .unsupported, key: key.name,
-        "holds a secret that cannot be read, and secrets are copied nowhere; its default was not stored")
+        "holds a secret that cannot be read, and Kept does not copy secrets; its default was not stored")
     }
     let new = try key.write(key.defaultValue(in: store))
     return Replacement(

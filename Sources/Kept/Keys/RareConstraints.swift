@@ -1,6 +1,7 @@
 // Less common constraints: exclusive bounds, multiples, constants, counts, and annotations.
 
-import KeptCore
+import KeptSchema
+import KeptValues
 
 extension Constraint {
   /// This value only.
@@ -31,7 +32,7 @@ extension Constraint where Value: Numeric & Comparable {
 
   /// An integer multiple of a number above 0.
   ///
-  /// A `Double` stands for the shortest decimal number that reads as it, so 19.99 is a multiple of 0.01.
+  /// A `Double` represents the shortest decimal number that reads as it, so 19.99 is a multiple of 0.01.
   public static func multipleOf(_ unit: Value) -> Constraint {
     Constraint("multipleOf") { () throws(StoreError) in try unit.stored() }
   }

@@ -1,10 +1,11 @@
 // Hides values in errors if their key is declared secret, by the key or in the store.
 
 import KeptCore
+import KeptValues
 
 extension StoreError {
   /// The error without its message, because transformers and types may quote a value.
-  var ofSecret: StoreError { said { _ in "cannot be converted, and of a secret no more is said" } }
+  var ofSecret: StoreError { said { _ in "cannot be converted; the value is secret, so the reason is not shown" } }
 }
 
 extension SettingsReading {

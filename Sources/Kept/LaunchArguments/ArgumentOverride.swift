@@ -1,6 +1,6 @@
 // A property that becomes an argument of a program to be started.
 
-public import KeptCore
+import KeptValues
 
 /// A property whose value overrides a key of a started program, whatever is stored.
 ///
@@ -18,7 +18,7 @@ public struct ArgumentOverride<Value: Sendable>: Sendable {
   public var wrappedValue: Value
   /// The name of the key.
   public let key: String
-  private let write: @Sendable (Value) throws(StoreError) -> KeptCore.Value
+  private let write: @Sendable (Value) throws(StoreError) -> KeptValues.Value
 
   /// The key and its current value.
   public var projectedValue: any ArgumentOverriding { self }
@@ -48,7 +48,7 @@ public struct ArgumentOverride<Value: Sendable>: Sendable {
   public init<Wrapped: Storable>(_ name: String) where Value == Wrapped? { self.init(wrappedValue: nil, name) }
 
   private init(
-    _ value: Value, _ key: String, _ write: @escaping @Sendable (Value) throws(StoreError) -> KeptCore.Value
+    _ value: Value, _ key: String, _ write: @escaping @Sendable (Value) throws(StoreError) -> KeptValues.Value
   ) {
     wrappedValue = value
     self.key = key
@@ -57,7 +57,7 @@ public struct ArgumentOverride<Value: Sendable>: Sendable {
 }
 
 extension ArgumentOverride: ArgumentOverriding {
-  public func overridingValue() throws(StoreError) -> KeptCore.Value? {
+  public func overridingValue() throws(StoreError) -> KeptValues.Value? {
     let value = try write(wrappedValue)
     return value == .null ? nil : value
   }

@@ -1,6 +1,6 @@
 // Encodes a type with @ArgumentOverride properties as arguments, in the order of declaration.
 
-public import KeptCore
+import KeptValues
 
 /// A configuration of a program to be started.
 ///

@@ -1,6 +1,7 @@
 // Settings for a program to be started, as its arguments.
 
-public import KeptCore
+import KeptCore
+import KeptValues
 
 /// The arguments that override settings of a program, whatever is stored.
 ///
@@ -26,7 +27,7 @@ public struct LaunchArguments: Sendable, Hashable {
 
   public init() {}
 
-  /// The keys and their values alternately, in the order in which the keys were last set.
+  /// The keys and their values alternately, in the order of the keys' last sets.
   public var arguments: [String] { pairs.flatMap { ["-" + $0.key.text, $0.fragment] } }
 
   /// Sets a key; nil removes it.
@@ -48,7 +49,7 @@ public struct LaunchArguments: Sendable, Hashable {
     if value == .null { return pairs.removeAll { $0.key == key.exact } }
     do throws(StoreError) {
       let fragment = try PropertyListElement.text(of: try value.checked(for: key))
-      // Checked with the parser itself, which determines what is an argument.
+      // Checked with the parser itself, which decides whether it is an argument.
       guard ArgumentLayer(["-" + key.text, fragment]).values[key] != nil else {
         throw StoreError(.invalid, "cannot be an argument: it would be read as a number; use another key")
       }

@@ -1,7 +1,7 @@
 // Writes a value as an argument: one element of an XML property list, without white space around it.
 
 import FoundationEssentials
-import KeptCore
+import KeptValues
 
 enum PropertyListElement {
   /// The element of a value, such as `<integer>5</integer>`.
@@ -9,14 +9,15 @@ enum PropertyListElement {
   /// Throws `invalid` for null and for a NUL, which neither a property list nor an argument can contain.
   static func text(of value: Value) throws(StoreError) -> String {
     switch value {
-    case .null: throw StoreError(.invalid, "is given a nil inside a value; a property list has none, leave it out")
+    case .null:
+      throw StoreError(.invalid, "the value contains nil, which a property list cannot hold; leave it out")
     case .bool(let bool): return bool ? "<true/>" : "<false/>"
     case .int(let number): return "<integer>\(number)</integer>"
     case .uint(let number): return "<integer>\(number)</integer>"
     case .double(let number): return "<real>\(real(number))</real>"
     case .string(let text): return "<string>\(try escaped(text))</string>"
     case .bytes(let bytes): return "<data>\(Data(bytes).base64EncodedString())</data>"
-    case .date(let moment): return "<date>\(try Timestamp(seconds: moment.seconds))</date>"
+    case .date(let date): return "<date>\(try Timestamp(seconds: date.seconds))</date>"
     case .array(let elements): return try array(elements)
     case .dictionary(let members): return try dictionary(members)
     }
@@ -32,7 +33,7 @@ enum PropertyListElement {
     var result = ""
     for scalar in text.unicodeScalars {
       switch scalar {
-      case "\0": throw StoreError(.invalid, "is given a text with a NUL, at which an argument ends; leave it out")
+      case "\0": throw StoreError(.invalid, "the text contains a NUL, which would end the argument; remove it")
       case "&": result += "&amp;"
       case "<": result += "&lt;"
       case ">": result += "&gt;"

@@ -1,6 +1,7 @@
 // Migration operations on typed keys: move one, remove one, and change the type of one.
 
 public import KeptCore
+import KeptValues
 
 extension SettingsAccess {
   /// Moves the stored value and the declaration of a key to another key, in one commit.
@@ -39,7 +40,9 @@ extension Transaction {
     let (name, newName) = (try old.keyName(), try new.keyName())
     guard let entry = try entry(for: name), entry.value != nil || entry.declaration != nil else { return false }
     if name != newName, let there = try self.entry(for: newName), there.value != nil || there.declaration != nil {
-      throw StoreError(.invalid, key: name.text, "cannot become \"\(newName.text)\", which is there already")
+      throw StoreError(
+        .invalid, key: name.text,
+        "cannot be renamed to \"\(newName.text)\", which already exists; remove that key first")
     }
     let value = try entry.value.map { value in
       try convert(try converting(name) { () throws(StoreError) in try old.read(value, in: store.identity) })

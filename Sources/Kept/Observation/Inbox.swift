@@ -1,6 +1,8 @@
 // A subscription that a task reads, held by the iterator of a sequence.
 
 import KeptCore
+import KeptSystem
+import KeptValues
 
 /// Takes the notices of one subscription in order.
 ///

@@ -1,6 +1,8 @@
 // The change that an observer of a key receives, in the key's own type.
 
 public import KeptCore
+import KeptSystem
+import KeptValues
 
 extension Key {
   /// One change of a key's value.

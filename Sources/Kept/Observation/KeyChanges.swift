@@ -1,6 +1,8 @@
 // The changes of a key as an asynchronous sequence: `for await change in settings.changes(of: .volume)`.
 
 public import KeptCore
+import KeptSystem
+import KeptValues
 
 extension Store {
   /// The changes of a key in its own type, in the order of the commits, as an asynchronous sequence.

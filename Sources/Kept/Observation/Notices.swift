@@ -1,6 +1,7 @@
 // The changes of several keys as an asynchronous sequence: `for await notice in settings.notices(prefix: "audio.")`.
 
 public import KeptCore
+import KeptValues
 
 extension Store {
   /// The commits that change a key with this prefix, in order, as an asynchronous sequence.

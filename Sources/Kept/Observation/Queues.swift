@@ -2,6 +2,7 @@
 
 public import Dispatch
 public import KeptCore
+import KeptValues
 
 extension Store {
   /// The queue for observers that specify none and subscribe from now on; nil for the store's own thread.

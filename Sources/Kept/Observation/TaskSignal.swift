@@ -1,6 +1,7 @@
 // Suspends a task until there is mail, without lost wake-ups.
 
 import KeptCore
+import KeptSystem
 
 /// Wakes the tasks that wait for an observer's mail.
 ///

@@ -1,6 +1,7 @@
 // Observing the changes of a key.
 
 public import KeptCore
+import KeptValues
 
 extension Store {
   /// Calls `body` after each commit that changes the key, in this process or another, in the order of the commits.

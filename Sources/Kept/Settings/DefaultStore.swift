@@ -1,6 +1,7 @@
 // The store of settings that do not specify one: set once, or else the one named like the program.
 
 public import KeptCore
+import KeptValues
 import Synchronization
 
 extension Store {
@@ -73,7 +74,7 @@ package final class DefaultStore: Sendable {
 
   private static var isSet: StoreError {
     StoreError(
-      .invalid, "the process has its default store already; call bootstrap once, before the first use of Store.default")
+      .invalid, "the process already has its default store; call bootstrap once, before the first use of Store.default")
   }
 
   /// The last path component of the command that started the program.

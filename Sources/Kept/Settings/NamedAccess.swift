@@ -1,6 +1,7 @@
 // Reading and writing typed values by name, without a Key.
 
 public import KeptCore
+import KeptValues
 
 extension SettingsReading {
   /// Reads the value with a name as a type; nil if no layer has a value.

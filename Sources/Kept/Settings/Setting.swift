@@ -1,6 +1,7 @@
 // A setting as a property: `@Setting(.volume) var volume`.
 
 public import KeptCore
+import KeptValues
 
 /// Makes a property of a struct, class or actor read and write a key.
 ///

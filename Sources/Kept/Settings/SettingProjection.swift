@@ -1,7 +1,8 @@
-// The other operations on a setting besides reading and writing: `$volume.reset()`.
+// Operations on a setting other than reading and writing: `$volume.reset()`.
 
 public import Dispatch
 public import KeptCore
+import KeptValues
 
 /// The projected value of a ``Setting``.
 ///

@@ -1,6 +1,7 @@
 // Writing through typed keys, in a store or a transaction.
 
 public import KeptCore
+import KeptValues
 
 extension SettingsAccess {
   /// Reads or writes a key; never throws.
@@ -18,7 +19,7 @@ extension SettingsAccess {
     // If `self` is known to be a store, the check costs nothing.
     get {
       guard let store = self as? Store else { return valueOrDefault(key) }
-      return store.remembered(key) ?? store.rememberedDefault(key) ?? valueOrDefault(key)
+      return store.remembered(key) ?? valueOrDefault(key)
     }
     set { setOrReport(newValue, for: key) }
   }

@@ -1,6 +1,7 @@
 // Resetting a key to its default.
 
 public import KeptCore
+import KeptValues
 
 extension SettingsAccess {
   /// Resets a key to its default by removing the stored value, if there is one.

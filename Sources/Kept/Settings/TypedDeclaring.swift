@@ -1,6 +1,8 @@
 // Declaring typed keys: from then on their types and constraints apply in every process and language.
 
 public import KeptCore
+import KeptSchema
+import KeptValues
 
 extension SettingsAccess {
   /// Declares keys in the store, all or none: from then on every process and language is refused values of another type
@@ -53,9 +55,10 @@ extension SettingsReading {
 extension Declaration {
   /// Throws unless two keys with one name in one call have the same declaration.
   fileprivate func agrees(with first: Declaration, about key: KeyName) throws(StoreError) {
-    do throws(StoreError) { try follows(first) } catch { throw error.about(key.text) }
     guard self == first else {
-      throw StoreError(.invalid, key: key.text, "is declared by two keys with different declarations; keep one of them")
+      throw StoreError(
+        type == first.type ? .invalid : .typeConflict, key: key.text,
+        "is declared twice, with different declarations; keep only one of them")
     }
   }
 }

@@ -1,6 +1,7 @@
 // Layers of a key: the origin of its value, and defaults that the program registers.
 
 public import KeptCore
+import KeptValues
 
 extension SettingsReading {
   /// Returns the value that each layer has for a key, the layer that wins, and why.

@@ -1,6 +1,7 @@
 // Reading through typed keys, in a store, a transaction and a snapshot.
 
 public import KeptCore
+import KeptValues
 
 extension SettingsReading {
   /// Reads a key; never throws.
@@ -10,7 +11,7 @@ extension SettingsReading {
   @inlinable
   public subscript<Value>(key: Key<Value>) -> Value {
     guard let store = self as? Store else { return valueOrDefault(key) }
-    return store.remembered(key) ?? store.rememberedDefault(key) ?? valueOrDefault(key)
+    return store.remembered(key) ?? valueOrDefault(key)
   }
 
   /// Reads a key; its default if no layer has a value.
@@ -21,7 +22,7 @@ extension SettingsReading {
   /// all other types. In Python: `settings[key]`.
   @inlinable
   public func value<Value>(for key: Key<Value>) throws(StoreError) -> Value {
-    if let store = self as? Store, let value = store.remembered(key) ?? store.rememberedDefault(key) { return value }
+    if let store = self as? Store, let value = store.remembered(key) { return value }
     return try storedOrDefault(key)
   }
 
@@ -84,7 +85,7 @@ extension SettingsReading {
 
   /// The value in a store's index; nil leaves the key to the ordinary path.
   // Not in the key's type: each call would look up the metadata of an optional of it.
-  private func known(_ key: Key<some Sendable>) -> KeptCore.Value?? {
+  private func known(_ key: Key<some Sendable>) -> KeptValues.Value?? {
     guard let store = self as? Store, let found = store.known(key.prepared) else { return nil }
     return found == nil && key.persistDefault.whenAbsent ? nil : .some(found)
   }
@@ -97,7 +98,7 @@ extension SettingsReading {
 
 extension Key {
   /// Reads the resolved value as the key's type.
-  func read(_ resolved: Resolved, in store: StoreIdentity) throws(StoreError) -> Value {
+  package func read(_ resolved: Resolved, in store: StoreIdentity) throws(StoreError) -> Value {
     try read(resolved.value, in: store, from: resolved.layer, resolved.text)
   }
 }

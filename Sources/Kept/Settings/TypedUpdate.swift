@@ -1,6 +1,7 @@
 // Changing a value atomically.
 
 public import KeptCore
+import KeptValues
 
 extension Store {
   /// Changes a value atomically: no other write happens between the read and the write.

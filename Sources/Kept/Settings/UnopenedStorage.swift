@@ -1,6 +1,8 @@
 // The storage of a store that could not be opened: every call throws the reason.
 
 import KeptCore
+import KeptSchema
+import KeptValues
 
 /// A storage that only has the reason why the actual one could not be opened.
 final class UnopenedStorage: Storage {

@@ -2,10 +2,11 @@
 // produce diagnostic" if only the result could determine the type of a key that is written `.volume`.
 
 public import KeptCore
+import KeptValues
 
 extension SettingsAccess {
   // No code that compiles selects these overloads: they exist for their message.
-  @available(*, unavailable, message: "the key has another type than the value")
+  @available(*, unavailable, message: "the key and the value have different types")
   @_disfavoredOverload
   public subscript<Value, Other>(key: Key<Value>) -> Other {
     get { fatalError("unavailable code cannot be called") }
@@ -14,7 +15,7 @@ extension SettingsAccess {
 }
 
 extension SettingsReading {
-  @available(*, unavailable, message: "the key has another type than the value")
+  @available(*, unavailable, message: "the key and the value have different types")
   @_disfavoredOverload
   public func value<Value, Other>(for key: Key<Value>) throws(StoreError) -> Other {
     fatalError("unavailable code cannot be called")

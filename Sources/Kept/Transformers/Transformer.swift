@@ -1,6 +1,6 @@
 // Transformers: conversions between a program's values and storable ones.
 
-import KeptCore
+import KeptValues
 
 /// A pair of conversions: from a program's value to the stored value, and back.
 ///

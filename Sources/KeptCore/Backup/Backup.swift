@@ -1,6 +1,8 @@
 // Copies of a whole store: to a file, or to a folder that is itself a store.
 
 import CPlatform
+import KeptSystem
+public import KeptValues
 
 extension Store {
   /// Copies the store with declarations, revisions and secrets, as one consistent state, while others write.
@@ -11,7 +13,7 @@ extension Store {
   /// Throws `invalid` if the path exists already, `denied` or `noSpace`, with nothing left behind, and
   /// `unsupported` for a storage that cannot list its keys.
   /// - Parameters:
-  ///   - path: a file; with a slash at its end, or as the path of a folder without a store, a folder, which can then be
+  ///   - path: a file; with a slash at its end, or as the path of an empty folder, a folder, which can then be
   ///     opened by its path.
   ///   - replacing: whether an existing regular file may be replaced, once the new one is complete.
   /// - Returns: the revision of the copy.
@@ -19,17 +21,19 @@ extension Store {
   public func backup(to path: String, replacing: Bool = false) throws(StoreError) -> Revision {
     let storage = try storage()
     guard !path.isEmpty, !path.utf8.contains(0) else {
-      throw StoreError(.invalid, "the path of a backup must not be empty or hold a NUL")
+      throw StoreError(.invalid, "the path of a backup must not be empty or contain a NUL")
     }
     let isFolder = path.ends(with: "/") || kept_is_folder(path) == 1
     let isNew = kept_is_folder(path) != 1
     do throws(StoreError) {
-      let target = isFolder ? try Self.database(inFolder: path) : try Self.free(path)
-      // An open store has files beside its database, so its database must not be replaced.
+      let target = isFolder ? try Self.database(inFolder: path) : path
+      // An open store has files next to its database, so its database must not be replaced.
       let file = try FileTarget(target)
+      try Self.checkAlone(target)
+      DatabaseDraft.sweep(besideTargetIn: file.folder)
       return try DatabaseDraft.place(at: file, replacing: replacing && !isFolder) { draft throws(StoreError) in
         if let copyable = storage as? any CopyableStorage { return try copyable.copy(into: draft) }
-        try DatabaseDraft.fill(draft, from: storage)
+        return try DatabaseDraft.fill(draft, from: storage)
       }
     } catch {
       if isFolder && isNew { rmdir(path) }
@@ -43,23 +47,22 @@ extension Store {
     }
     let folder = try StoreFolder(preparing: path)
     guard FileStatus(of: folder.database) == nil else {
-      throw StoreError(.invalid, "there is a store in \(path) already; give another folder, or restore into that store")
+      throw StoreError(.invalid, "\(path) already contains a store; use another folder")
     }
-    try checkAlone(folder.database)
+    guard try FolderListing.names(in: folder.path).allSatisfy({ $0 == "." || $0 == ".." }) else {
+      throw StoreError(.invalid, "\(path) is not empty; use an empty folder, or name a file in this one")
+    }
     return folder.database
   }
 
-  /// Returns the path of a file, if a copy may be written there.
-  private static func free(_ path: String) throws(StoreError) -> String {
-    try checkAlone(path)
-    return path
-  }
-
-  /// Throws if there is a log or journal beside the path: SQLite would apply it to the copy.
+  /// Throws if there is a log or journal next to the path: SQLite would apply it to the copy.
   private static func checkAlone(_ path: String) throws(StoreError) {
     for file in [path + "-wal", path + "-journal"] where FileStatus(of: file) != nil {
       throw StoreError(
-        .invalid, "\(file) is of a database that is, or was, at \(path); close that, remove it, or give another path")
+        .invalid,
+        "\(file) belongs to a database that is, or was, at \(path); close the database, remove the file, or use "
+          + "another path"
+      )
     }
   }
 }

@@ -1,14 +1,17 @@
 // A database that is completed in a private folder, and gets its name when it is on the disk.
 
 import CPlatform
+import KeptSchema
+import KeptSystem
+import KeptValues
 
 enum DatabaseDraft {
-  /// Creates a database at a place, filled by `fill`, and returns its revision.
+  /// Creates a database at a place, filled by `fill`, and returns what that returns.
   ///
-  /// The database is an independent store with a new id. A failure leaves nothing behind. SQLite opens files by path,
-  /// so it works in a private folder of the user, even if others may write around it.
+  /// A failure leaves nothing behind. SQLite opens files by path, so it works in a private folder of the user, even if
+  /// others may write around it.
   static func place(
-    at target: borrowing FileTarget, replacing: Bool = false, _ fill: (_ draft: String) throws(StoreError) -> Void
+    at target: borrowing FileTarget, replacing: Bool = false, _ fill: (_ draft: String) throws(StoreError) -> Revision
   ) throws(StoreError) -> Revision {
     try target.check(replacing: replacing)
     let name = StoreFolder.draftName()
@@ -20,8 +23,7 @@ enum DatabaseDraft {
     let place = try StoreFolder(try own.again())
     let draft = place.path + "/" + Self.name
     close(try own.make(Self.name))
-    try fill(draft)
-    let revision = try makeOwn(draft)
+    let revision = try fill(draft)
     try StoreFolder.sync(draft)
     try target.place(Self.name, of: own.descriptor, replacing: replacing)
     do throws(StoreError) { try target.folder.sync() } catch {
@@ -37,14 +39,29 @@ enum DatabaseDraft {
   static func sweep(_ folder: borrowing OpenFolder) throws(StoreError) {
     for name in try FolderListing.names(in: folder.path) where StoreFolder.isDraft(name) {
       folder.remove(name)
-      guard let own = folder.status(of: name).flatMap({ $0.isFolder ? folder.enter(name) : nil }) else { continue }
-      for suffix in DatabaseFiles.suffixes { own.remove(Self.name + suffix) }
-      folder.removeFolder(name)
+      if folder.status(of: name)?.isFolder == true { remove(name, in: folder) }
     }
   }
 
-  /// Fills a draft with one consistent state of any storage.
-  static func fill(_ draft: String, from storage: any Storage) throws(StoreError) {
+  /// Removes the user's drafts in a folder that were not written for a day: their processes were killed.
+  static func sweep(besideTargetIn folder: borrowing OpenFolder) {
+    let yesterday = MonotonicTime.secondsSince1970 - 86_400
+    for name in (try? FolderListing.names(in: folder.path)) ?? [] where StoreFolder.isDraft(name) {
+      guard let found = folder.status(of: name), found.isFolder, found.owner == Trust.user, found.changed < yesterday
+      else { continue }
+      remove(name, in: folder)
+    }
+  }
+
+  /// Removes the folder of a draft, unless it has other files.
+  private static func remove(_ name: String, in folder: borrowing OpenFolder) {
+    guard let own = folder.enter(name) else { return }
+    for suffix in DatabaseFiles.suffixes { own.remove(Self.name + suffix) }
+    folder.removeFolder(name)
+  }
+
+  /// Fills a draft with one consistent state of any storage, and returns its revision.
+  static func fill(_ draft: String, from storage: any Storage) throws(StoreError) -> Revision {
     let stored = try storage.entries(in: [.prefix("")])
     // A copy must not lose what could still be repaired.
     if let unreadable = stored.unreadable.first { throw unreadable.reason }
@@ -58,18 +75,7 @@ enum DatabaseDraft {
       try LocalSchema.begin(above: stored.revision, schemaVersion: schemaVersion, connection)
     }
     try connection.copyLog()
-  }
-
-  private static func makeOwn(_ draft: String) throws(StoreError) -> Revision {
-    Fork.gate.enter()
-    defer { Fork.gate.leave() }
-    let connection = try SQLiteConnection(path: draft, busyTimeoutMilliseconds: 0)
-    // Stores use a write-ahead log; a copy by SQLite does not.
-    let mode = try connection.statement("PRAGMA journal_mode = WAL")
-    _ = try mode.first {}
-    try connection.statement("UPDATE store SET uuid = randomblob(16), journal = 0, quarantine = NULL").finish()
-    try connection.copyLog()
-    return try SettledPlace.read(connection).revision
+    return try LocalStorage.makeOwn(draft)
   }
 }
 
@@ -97,7 +103,7 @@ extension FolderStorage {
   /// The caller must hold the turn to migrate or restore: any existing draft is then of a process that was killed.
   func setCopyAside(in name: String, _ what: String) throws(StoreError) -> CopyAside {
     let path = folder.path + "/" + name
-    guard kept_make_folder(path) == 0 || kept_errno() == EEXIST else { throw .system("make the folder", path) }
+    guard kept_make_folder(path) == 0 || kept_errno() == EEXIST else { throw .system("create the folder", path) }
     let copies = try OpenFolder.own(path)
     try DatabaseDraft.sweep(copies)
     let date = try Timestamp(seconds: MonotonicTime.secondsSince1970).description

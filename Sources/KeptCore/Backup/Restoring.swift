@@ -2,6 +2,8 @@
 // any point leaves either the old state or the new one.
 
 import CPlatform
+import KeptSystem
+public import KeptValues
 
 /// The result of a restore.
 public struct Restored: Sendable, Hashable {
@@ -26,14 +28,18 @@ extension Store {
   public func restore(from path: String) throws(StoreError) -> Restored {
     let storage = try storage()
     guard storage.abilities.isSuperset(of: [.atomicBatch, .revisions, .listsKeys]) else {
-      throw StoreError(.unsupported, "this storage cannot change many keys at once; restore into a store in a folder")
+      throw StoreError(
+        .unsupported,
+        "this storage cannot list its keys, or cannot change several at once; restore into a store in a folder")
     }
     let backup = try BackupFile(at: path)
     let folder = (storage as? any FolderStorage)?.folder
     let deadline = MonotonicTime.milliseconds + Int64(options.patience)
     guard let turn = try MigrationTurn.take(of: shared, in: folder, waiting: options.patience) else {
       throw StoreError(
-        .busy, "another process still migrates or restores; nothing was restored, try again")
+        .busy,
+        "nothing was restored, because another migration or restore ran until the timeout; try again when it has "
+          + "finished")
     }
     defer { turn.end() }
     var attempt = 0
@@ -43,7 +49,10 @@ extension Store {
         guard error.code == .conflict else { throw error }
         guard MonotonicTime.milliseconds < deadline else {
           throw StoreError(
-            .busy, "others kept writing until the time-out; nothing was restored, try again when they are done")
+            .busy,
+            "nothing was restored, because other writers kept writing until the timeout; try again when they have "
+              + "finished"
+          )
         }
         MonotonicTime.backOff(attempt: attempt)
         attempt += 1

@@ -1,6 +1,9 @@
 // Checking a whole store: what a program asks before it trusts a disk, or copies a store elsewhere.
 
-/// What ``Store/verify(progress:)`` has found.
+import KeptSchema
+public import KeptValues
+
+/// The findings of ``Store/verify(progress:)``.
 public struct Verification: Sendable {
   /// The store's revision when its keys were read.
   public internal(set) var revision: Revision = 0
@@ -14,7 +17,7 @@ public struct Verification: Sendable {
   ///
   /// While one of them goes on, or is stopped, the write-ahead log grows.
   public internal(set) var readers: [Int32] = []
-  /// What is damaged, with the key if it is a value or a declaration; all are `corrupt`.
+  /// The damage, with the key if it is in a value or a declaration; all errors are `corrupt`.
   public internal(set) var damage: [StoreError] = []
 
   /// Whether nothing is damaged.
@@ -35,7 +38,7 @@ extension Store {
     var found = Verification()
     let storage = try storage()
     let verifiable = storage as? any VerifiableStorage
-    found.readers = verifiable?.readers() ?? []
+    found.readers = verifiable?.readingProcesses() ?? []
     let fileDamage = try verifiable?.damage()
     if let fileDamage { found.damage.append(fileDamage) }
     do throws(StoreError) {
@@ -84,7 +87,7 @@ extension Verification {
     }
   }
 
-  /// What was found as an object.
+  /// The findings as an object.
   ///
   /// Its members are `revision`, `values`, `declarations`, `misfits` with keys, `readers` with process ids, `damage`
   /// with `reason` and, except for the database, `key` each, and `sound`.
@@ -94,7 +97,7 @@ extension Verification {
   ///
   /// Throws `failed` where there is no memory for it.
   package func newCText() throws(StoreError) -> UnsafeMutablePointer<CChar> {
-    try Allowance.ask(forEntries: 2 * (misfits.count + damage.count), to: "report what was verified")
+    try Allowance.ask(forEntries: 2 * (misfits.count + damage.count), to: "report the verification")
     return try asValue.newCText()
   }
 

@@ -1,4 +1,6 @@
-// What a store keeps of its past: which keys were changed, when, by whom, from what to what.
+// The past of a store: the changes of keys, with their time, their author, and the values before and after.
+
+public import KeptValues
 
 /// The past changes of a store, or of some of its keys.
 ///
@@ -10,7 +12,7 @@ public struct History: Sendable, Equatable {
   ///
   /// Earlier changes may be missing: they are older or more than the store keeps, or were made without a history.
   public var completeAfter: Revision
-  /// The revisions of which the history does not know what the keys had.
+  /// The revisions whose values the history does not have.
   ///
   /// A change of several commits is known before the first of them and after the last. The ranges are in ascending
   /// order, and do not touch.
@@ -49,7 +51,7 @@ extension PastChange {
 }
 
 extension History {
-  /// The history as programs see it: changes without an effect only tell what is missing.
+  /// The history as programs see it: changes without an effect only show which revisions are missing.
   var shown: History {
     var shown = History(changes: [], completeAfter: completeAfter)
     for change in changes.sorted(by: { $0.first < $1.first }) where change.first < change.revision {
@@ -65,7 +67,7 @@ extension History {
   }
 }
 
-/// What a key had before or after a past change.
+/// The value of a key before or after a past change.
 public enum PastValue: Sendable, Equatable {
   /// The key had no value.
   case absent
@@ -82,8 +84,8 @@ extension History {
   /// The history as an object: `completeAfter`, `changes` with `key`, `revision`, `time`, `tag`, `old` and `new`, and
   /// `missing` if something is: pairs of the first and the last revision.
   ///
-  /// `old` or `new` is omitted if there was no value. The member `secret` is true, and both are omitted, for a secret;
-  /// `notKept` lists the names of those that were not kept.
+  /// `old` or `new` is omitted if there was no value. The member `secret` is true, and both are omitted, for a secret.
+  /// `notKept` lists the names of the values that were not kept, and of the values of a secret.
   public var json: String { asValue.json }
 
   /// The same as text that C frees with free().
@@ -115,16 +117,17 @@ extension PastChange {
       ("key", .string(key.text)), ("revision", .int(Int64(clamping: revision))), ("time", .string(time.description)),
     ]
     if let tag { members.append(("tag", .string(tag))) }
-    if old == .secret || new == .secret {
-      members.append(("secret", .bool(true)))
-    } else {
-      var notKept: [Value] = []
-      for (name, past) in [("old", old), ("new", new)] {
-        if case .value(let value) = past { members.append((ExactString(name), value)) }
-        if past == .notKept || past == .unknown { notKept.append(.string(name)) }
+    let isSecret = old == .secret || new == .secret
+    if isSecret { members.append(("secret", true)) }
+    var notKept: [Value] = []
+    for (name, past) in [("old", old), ("new", new)] where past != .absent {
+      if !isSecret, case .value(let value) = past {
+        members.append((ExactString(name), value))
+      } else {
+        notKept.append(.string(name))
       }
-      if !notKept.isEmpty { members.append(("notKept", .array(notKept))) }
     }
+    if !notKept.isEmpty { members.append(("notKept", .array(notKept))) }
     return .dictionary(ValueDictionary(members))
   }
 }

@@ -1,5 +1,9 @@
 // Explains a value: the value that each layer has for a key, the layer that wins, and the reason.
 
+import KeptSchema
+import KeptSystem
+public import KeptValues
+
 /// The value of a key, and why it has that value.
 ///
 /// In C: `kept_explain_json`, whose text is ``json``. In Python: `settings.explain(key)`.
@@ -17,7 +21,7 @@ public struct Explanation: Sendable, Hashable {
   public var revision: Revision?
   /// A finding for each layer of the handle, the highest first.
   public var layers: [LayerFinding]
-  /// The explanation in one sentence.
+  /// What decides, and what becomes of the other values, in one sentence for people.
   public var reason: String
 
   /// The value that one layer has for a key, and its outcome.
@@ -97,10 +101,12 @@ struct LayerState: Sendable {
     let findings = Layer.highestFirst.filter { $0.isAlwaysThere || sources.contains($0) }.map { layer in
       finding(of: layer, key, entry, winner: resolved.layer)
     }
+    let isLocked = layers.managed.locks(key)
+    let isStored = entry?.value != nil
     return Explanation(
-      key: key, value: resolved.value, layer: resolved.layer, isLocked: layers.managed.locks(key),
-      isSecret: entry?.declaration?.isSecret == true, revision: entry?.value == nil ? nil : entry?.revision,
-      layers: findings, reason: reason(resolved.layer, findings, isLocked: layers.managed.locks(key)))
+      key: key, value: resolved.value, layer: resolved.layer, isLocked: isLocked,
+      isSecret: entry?.declaration?.isSecret == true, revision: isStored ? entry?.revision : nil,
+      layers: findings, reason: Self.reason(findings, isLocked: isLocked, isStored: isStored))
   }
 
   private func finding(of layer: Layer, _ key: KeyName, _ entry: Entry?, winner: Layer?) -> Explanation.LayerFinding {
@@ -115,7 +121,7 @@ struct LayerState: Sendable {
     return Explanation.LayerFinding(
       layer: layer, source: finding.isThere ? source(of: layer, key) : files.path(of: layer, for: key),
       value: finding.value ?? finding.unfit, outcome: outcome,
-      problem: finding.problem?.message ?? files.problem(of: layer)?.message ?? problem(of: layer, key),
+      problem: finding.problem?.message ?? files.problem(of: layer)?.description ?? problem(of: layer, key),
       isSecret: entry?.declaration?.isSecret == true)
   }
 
@@ -124,22 +130,49 @@ struct LayerState: Sendable {
     return undeclared.lazy.compactMap { $0.problem(of: key, prefix: environmentPrefix) }.first
   }
 
-  private func reason(_ winner: Layer?, _ findings: [Explanation.LayerFinding], isLocked: Bool) -> String {
-    let lock = isLocked ? "; the key is locked, so arguments, environment and user are not asked" : ""
-    let skipped = findings.filter { $0.outcome == .skipped }.map(\.layer.description).joined(separator: ", ")
-    guard let winner else { return "no layer has a value" + (skipped.isEmpty ? "" : " that fits") + lock }
-    let hidden = findings.filter { $0.outcome == .hidden }.map(\.layer.description).joined(separator: ", ")
-    return "the \(winner) layer is the highest that has a value"
-      + (hidden.isEmpty ? "" : "; it hides what stands in: \(hidden)")
-      + (skipped.isEmpty ? "" : "; what does not fit is skipped in: \(skipped)") + lock
+  /// One sentence for people: what decides, and what becomes of the other values.
+  private static func reason(_ findings: [Explanation.LayerFinding], isLocked: Bool, isStored: Bool) -> String {
+    let winner = findings.first { $0.outcome == .wins }
+    var others = ""
+    for (outcome, words) in [
+      (Explanation.Outcome.hidden, "overridden"), (.ignored, "ignored"),
+      (.skipped, "skipped, because the value does not match the declaration"),
+    ] {
+      let layers = findings.filter { $0.outcome == outcome }.map(\.layer.description).joined(separator: ", ")
+      if !layers.isEmpty { others += "; \(words): \(layers)" }
+    }
+    let decision =
+      winner?.decision(isStored: isStored)
+      ?? (others.isEmpty ? "no layer has a value" : "no layer has a value that applies")
+    guard isLocked else { return decision + others }
+    let file = findings.first { $0.layer == .managed }?.source.map { " \($0)" } ?? ""
+    return "locked by the administrator's file\(file)"
+      + (winner?.layer == .managed ? ", which sets it" : "; \(decision)") + others
   }
 
-  /// The place in which a layer has its value for a key.
+  /// The place where a layer has its value for a key.
   private func source(of layer: Layer, _ key: KeyName) -> String? {
     switch layer {
     case .arguments: "-" + key.text
     case .environment: environmentPrefix.map { EnvironmentName.name(of: key, prefix: $0) }
     default: files.path(of: layer, for: key)
+    }
+  }
+}
+
+extension Explanation.LayerFinding {
+  /// Why the value of this layer is used, for people.
+  fileprivate func decision(isStored: Bool) -> String {
+    let source = source.map { " \($0)" } ?? ""
+    let why = isStored ? "" : "nothing is stored, so "
+    return switch layer {
+    case .managed: "the administrator's file\(source) sets it"
+    case .arguments: "the argument\(source) sets it"
+    case .environment: "the variable\(source) sets it"
+    case .user: "the stored value applies"
+    case .system: "\(why)the default of the administrator's file\(source) applies"
+    case .registered: "\(why)the default in the program's code applies"
+    case .declared: "\(why)the declared default applies"
     }
   }
 }

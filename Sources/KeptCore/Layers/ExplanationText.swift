@@ -1,12 +1,15 @@
 // The text of an explanation: the reason, then a line for each layer. The value of a secret is not shown.
 
+import KeptValues
+
 extension Explanation: CustomStringConvertible {
   /// A small table for people: the value with the reason, then a line for each layer.
   ///
   /// Values are shown as JSON; those of a secret are omitted. In Python: `str(explanation)`.
   public var description: String {
     let shown = layer == nil ? "absent" : isSecret ? "secret" : value?.displayed ?? "unreadable"
-    return (["\(DisplayText.line(key.text)) = \(shown): \(reason)"] + layers.map { "  \($0)" }).joined(separator: "\n")
+    return (["\(DisplayText.line(key.text)) = \(shown): \(DisplayText.line(reason))"] + layers.map { "  \($0)" })
+      .joined(separator: "\n")
   }
 }
 

@@ -1,6 +1,7 @@
 // The sources of a handle's layers, according to its options.
 
 import CPlatform
+import KeptValues
 
 /// The place of a layer that is read from a file.
 public enum LayerPlace: Sendable, Hashable {
@@ -70,7 +71,7 @@ struct LayerSources {
     guard let problem = followed.problem(of: .managed) else { return }
     throw StoreError(
       .unavailable, key: problem.key, offset: problem.offset,
-      "the store is not opened without its managed layer: \(problem.message)")
+      "the managed layer cannot be used, and the store is not opened without it: \(problem.message)")
   }
 
   /// The variables that are valid UTF-8.
@@ -91,7 +92,7 @@ extension LayerPlace {
   fileprivate func path(of layer: Layer, identifier: String?) throws(StoreError) -> String {
     switch self {
     case .path(let path) where path.isEmpty || path.utf8.contains(0):
-      throw StoreError(.invalid, "the path of the \(layer) layer is empty or holds a NUL; give the path of a file")
+      throw StoreError(.invalid, "the path of the \(layer) layer is empty or contains a NUL; use the path of a file")
     // Made absolute, so that it stays valid after the program changes its working directory.
     case .path(let path):
       do throws(StoreError) { return try StoreFolder(path: path).absolute().path } catch {
@@ -101,7 +102,7 @@ extension LayerPlace {
       guard let identifier else {
         throw StoreError(
           .invalid,
-          "the \(layer) layer has a standard place only for a store that is opened by its identifier; give a path")
+          "the \(layer) layer has a standard path only for a store that is opened by its identifier; specify a path")
       }
       return LayerFile.standardPath(identifier: identifier, layer: layer)
     }

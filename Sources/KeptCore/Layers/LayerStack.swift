@@ -2,6 +2,8 @@
 // reported.
 
 import CPlatform
+import KeptSystem
+import KeptValues
 import Synchronization
 
 /// The layers of a ``Store``.
@@ -30,11 +32,13 @@ package final class LayerStack: @unchecked Sendable {
   // Held while files are read, so that readers of the store need not wait for that; `state` is locked after it.
   private let files: Monitor<LayerFiles>
   // nil if the storage keeps no index.
-  private let storage: (any IndexedStorage)?
+  private let storage: (any FastStorage)?
   private let hasFiles: Bool
+  // Whether a thread follows the files; if not, they are read again before each read.
+  private let isFollowing: Bool
   // Whether a managed layer was requested, readable or not.
   private let mayLock: Bool
-  /// The layers that the handle was opened with, beside those that every handle has.
+  /// The layers that the handle was opened with, without those that every handle has.
   let sources: Set<Layer>
   let environmentPrefix: String?
   private let report: @Sendable (StoreError) -> Void
@@ -42,13 +46,13 @@ package final class LayerStack: @unchecked Sendable {
   private let notify: @Sendable (LayerStack) -> Void
   // Its word changes with each change of the layers.
   private let handle: ReadContext
-  // The index of values as this handle reads them; null while it has no layers. Once set, it is never replaced.
-  private let view = Atomic<UnsafeRawPointer?>(nil)
+  // The values as this handle reads them; null while it has no layers. Once set, it is never replaced.
+  private let ownView = Atomic<UnsafeRawPointer?>(nil)
   // The fork count at which this process read the files.
   private let watchedSince = Atomic<UInt64>(Fork.count)
 
   init(
-    _ sources: LayerSources, over storage: (any IndexedStorage)?, of handle: ReadContext,
+    _ sources: LayerSources, over storage: (any FastStorage)?, of handle: ReadContext, isFollowing: Bool,
     report: @escaping @Sendable (StoreError) -> Void, notify: @escaping @Sendable (LayerStack) -> Void
   ) {
     self.storage = storage
@@ -56,6 +60,7 @@ package final class LayerStack: @unchecked Sendable {
     self.report = report
     self.notify = notify
     hasFiles = !sources.files.isEmpty
+    self.isFollowing = isFollowing
     mayLock = sources.layers.contains(.managed)
     self.sources = sources.layers
     environmentPrefix = sources.environmentPrefix
@@ -72,19 +77,19 @@ package final class LayerStack: @unchecked Sendable {
       show(state.layers)
     }
     for problem in sources.problems { report(problem) }
-    watch(sources.files)
+    if isFollowing { watch(sources.files) }
   }
 
   deinit {
-    if let view = view.load(ordering: .acquiring) { Unmanaged<IndexView>.fromOpaque(view).release() }
+    view?.release()
   }
 
   /// The current layers.
   var layers: Layers { state.read(\.layers) }
 
-  /// The index to read from in place of the storage's own; nil if there are no layers.
+  /// The view to read from in place of the storage's own index; nil if there are no layers.
   @inline(__always)
-  var index: Unmanaged<IndexView>? { view.load(ordering: .acquiring).map(Unmanaged.fromOpaque) }
+  var view: Unmanaged<ReadView>? { ownView.load(ordering: .acquiring).map(Unmanaged.fromOpaque) }
 
   /// A word that changes when a layer changes; nil if no layer can change.
   package var countAddress: UnsafePointer<UInt64>? {
@@ -94,11 +99,17 @@ package final class LayerStack: @unchecked Sendable {
   /// Whether there is a layer that hides written values.
   var hasText: Bool { sources.contains(.arguments) || sources.contains(.environment) }
 
-  /// The file in which a layer has a value or a lock for a key.
+  /// The file where a layer has a value or a lock for a key.
   func path(of layer: Layer, for key: KeyName) -> String? { files.read { $0.path(of: layer, for: key) } }
 
+  /// The state of each file.
+  var fileStates: [LayerFileState] {
+    watchAgain()
+    return files.read(\.states)
+  }
+
   /// The current layers, with the details that explanations need.
-  func moment(_ undeclared: [UndeclaredVariable]) -> LayerState {
+  func layerState(_ undeclared: [UndeclaredVariable]) -> LayerState {
     LayerState(
       layers: layers, sources: sources, environmentPrefix: environmentPrefix, undeclared: undeclared,
       files: files.read(\.self))
@@ -112,8 +123,9 @@ package final class LayerStack: @unchecked Sendable {
   /// Called with no lock held, before anything that depends on the layers is read, observed or written.
   func watchAgain() {
     guard hasFiles else { return }
+    guard isFollowing else { return reread() }
     do throws(StoreError) { try checkWatch() } catch {
-      // Reads from memory do not come here, so they notice no change meanwhile.
+      // Reads from memory do not come here, so they notice no change until then.
       reread()
       return report(error)
     }
@@ -124,9 +136,9 @@ package final class LayerStack: @unchecked Sendable {
 
   /// Throws `failed` if there are files, and no thread watches them.
   func checkWatch() throws(StoreError) {
-    guard hasFiles else { return }
+    guard hasFiles, isFollowing else { return }
     do throws(StoreError) { try FileWatch.revive() } catch {
-      throw error.said { "the files of the layers are not followed: \($0)" }
+      throw error.said { "the files of the layers are not watched for changes: \($0)" }
     }
   }
 
@@ -158,9 +170,9 @@ package final class LayerStack: @unchecked Sendable {
     guard let path = path(of: .managed, for: key) else {
       throw StoreError(
         .locked, key: key.text,
-        "is locked, because the options that name the managed layer are wrong; correct them and open the store again")
+        "is locked, because the options that name the layers are invalid; correct them and open the store again")
     }
-    throw StoreError(.locked, key: key.text, "is locked by the managed layer, \(path); nothing was stored")
+    throw StoreError(.locked, key: key.text, "is locked by the managed layer, \(path); nothing was changed")
   }
 
   /// Adds registered defaults; nil removes one.
@@ -182,7 +194,7 @@ package final class LayerStack: @unchecked Sendable {
       return state.watches
     }
     for watch in watches { watch.end() }
-    if let index { storage?.remove(index.takeUnretainedValue()) }
+    if let view { storage?.remove(view.takeUnretainedValue()) }
   }
 
   /// Starts watching before reading, so that no change in between is missed.
@@ -225,12 +237,14 @@ package final class LayerStack: @unchecked Sendable {
 
   private func show(_ layers: Layers) {
     guard let storage else { return }
-    let isNew = index == nil
-    let own = index ?? Unmanaged.passRetained(IndexView())
-    storage.show(LayeredReading(layers: layers), in: own.takeUnretainedValue())
-    guard isNew else { return }
-    view.store(UnsafeRawPointer(own.toOpaque()), ordering: .releasing)
-    handle.show(own.takeUnretainedValue())
+    let reading = LayeredReading(layers: layers)
+    if let view {
+      _ = storage.show(reading, in: view.takeUnretainedValue())
+    } else {
+      let view = storage.show(reading, in: nil)
+      ownView.store(Unmanaged.passRetained(view).toOpaque(), ordering: .releasing)
+      handle.show(view)
+    }
   }
 
   private func tellOfChange() {

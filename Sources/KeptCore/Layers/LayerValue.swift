@@ -1,5 +1,8 @@
 // The value of one layer for a key, checked against the key's declaration.
 
+import KeptSchema
+import KeptValues
+
 /// The value of one layer for a key.
 struct LayerValue {
   /// The fitting value; nil if there is none.
@@ -36,7 +39,7 @@ struct LayerValue {
     } else {
       unfit = .string(text.text)
       let shown = declaration.isSecret ? "the text" : "\"\(text.text.prefix(60))\""
-      problem = StoreError(.wrongType, "\(shown) is no \(declaration.type), as which the key is declared")
+      problem = StoreError(.wrongType, "\(shown) does not match the declared type: \(declaration.type)")
     }
   }
 }

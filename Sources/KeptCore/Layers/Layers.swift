@@ -1,4 +1,7 @@
-// The contents of the layers beside the store, and the resolution of a key's value over all layers.
+// The contents of the layers other than the store, and the resolution of a key's value over all layers.
+
+import KeptSchema
+import KeptValues
 
 /// The layers of one handle at one point in time, except the store itself.
 final class Layers: Sendable {

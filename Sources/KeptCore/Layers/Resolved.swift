@@ -1,5 +1,7 @@
 // The value of a key, resolved over all layers.
 
+public import KeptValues
+
 /// A resolved value.
 public struct Resolved: Sendable, Hashable {
   /// The value; nil if the key is absent.

@@ -2,6 +2,8 @@
 // point leaves the old state or the new one.
 
 import CPlatform
+import KeptSystem
+public import KeptValues
 
 extension Store {
   /// The schema version, which programs assign to the shape of the stored data; 0 if none was assigned.
@@ -12,12 +14,12 @@ extension Store {
   /// Brings the store to the schema version of the last step.
   ///
   /// The steps that lead to versions above the store's own run in order, in one process and one transaction, after a
-  /// backup to the folder `backups` of the store. A store in which nothing was ever stored gets the version without
-  /// running a step. In C: `kept_migrate`. In Python: `settings.migrate(...)`.
+  /// backup to the folder `backups` of the store. A store that was never written gets the version without running a
+  /// step. In C: `kept_migrate`. In Python: `settings.migrate(...)`.
   ///
   /// Throws ``MigrationFailure`` with what a step threw, with nothing changed; `unsupported` for a store of a later
   /// version, for a storage that keeps no version, and inside a step; `busy` if others migrate or write for longer than
-  /// the busy time-out; `invalid` for steps that are not in the order of their versions.
+  /// the busy timeout; `invalid` for steps that are not in the order of their versions.
   @discardableResult
   public func migrate(
     _ steps: [Migration], whileOthersDo patience: MigrationPatience = .wait, ofLaterVersion: LaterVersion = .refuse,
@@ -30,14 +32,18 @@ extension Store {
     guard let turn = try MigrationTurn.take(of: shared, in: folder, waiting: milliseconds) else {
       guard patience == .carryOn else {
         throw StoreError(
-          .busy, "another process still migrates the store after \(milliseconds) ms; wait for it, or read on meanwhile")
+          .busy,
+          "another migration or restore was still running after \(milliseconds) ms; wait for it to finish, or only "
+            + "read from the store"
+        )
       }
       return .elsewhere
     }
     defer { turn.end() }
     do { return try migrate(steps, to: target, ofLaterVersion, backup: backup) } catch StoreError.Code.conflict {
       throw StoreError(
-        .busy, "others kept writing until the time-out; nothing was migrated, try again when they are done")
+        .busy,
+        "nothing was migrated, because other writers kept writing until the timeout; try again when they have finished")
     }
   }
 
@@ -47,12 +53,12 @@ extension Store {
       guard step.version > last else {
         throw StoreError(
           .invalid,
-          "the step \"\(step.name)\" leads to version \(step.version), after one to version \(last); number the steps "
-            + "from 1 and let each lead further")
+          "the step \"\(step.name)\" leads to version \(step.version), but must lead to a version above \(last); "
+            + "number the steps from 1 in ascending order")
       }
       last = step.version
     }
-    guard last > 0 else { throw StoreError(.invalid, "there is no step to migrate by; give at least one") }
+    guard last > 0 else { throw StoreError(.invalid, "there are no migration steps; pass at least one") }
     return last
   }
 
@@ -67,8 +73,8 @@ extension Store {
     guard ofLaterVersion == .readOnly else {
       throw StoreError(
         .unsupported,
-        "the store has schema version \(found), and this program knows versions up to \(target); update the program, "
-          + "or let it only read")
+        "the store has schema version \(found), but this program knows versions up to \(target); update the program, "
+          + "or use it only for reading")
     }
     refuseWrites(tooLate: found)
     return .readOnly(version: found)
@@ -102,7 +108,7 @@ extension Store {
           try transaction.checkSubscripts()
         } catch StoreError.Code.conflict where !transaction.wasRefused {
           // Another writer was faster: all steps run again.
-          throw StoreError(.conflict, "the migration was overtaken; begin again")
+          throw StoreError(.conflict, "another writer committed during the migration; try again")
         } catch {
           throw MigrationFailure(version: step.version, name: step.name, reason: error)
         }

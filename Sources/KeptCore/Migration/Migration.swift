@@ -1,5 +1,7 @@
 // Migrations: a step from one shape of a program's settings to the next, and the result of running the steps.
 
+package import KeptValues
+
 /// A step that leads to a schema version.
 ///
 /// ```swift
@@ -7,7 +9,7 @@
 /// ```
 ///
 /// The step reads and writes through the transaction that it receives, and must have no effect outside it: it is run
-/// again when another process writes meanwhile. In C: `kept_migration`. In Python: `kept.Migration`.
+/// again when another process writes at the same time. In C: `kept_migration`. In Python: `kept.Migration`.
 public struct Migration: Sendable {
   /// The schema version that the step leads to, 1 or above.
   public let version: UInt32
@@ -62,7 +64,7 @@ public enum Migrated: Sendable, Hashable {
 
 /// What to do while another process migrates.
 public enum MigrationPatience: Sendable, Hashable {
-  /// Waits for it, up to the busy time-out; then throws `busy`.
+  /// Waits for it, up to the busy timeout; then throws `busy`.
   case wait
   /// Does not wait: returns ``Migrated/elsewhere``.
   case carryOn

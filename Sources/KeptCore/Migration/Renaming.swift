@@ -1,5 +1,7 @@
 // Key operations of migrations, in a transaction or on their own.
 
+public import KeptValues
+
 extension SettingsAccess {
   /// Moves the stored value and the declaration of a key to another key, in one commit.
   ///
@@ -32,7 +34,7 @@ extension SettingsAccess {
     guard key != other else { return true }
     if let there = try self.entry(for: other), there.isThere {
       throw StoreError(
-        .invalid, key: key.text, "cannot be renamed to \"\(other.text)\", which is there already; remove that first")
+        .invalid, key: key.text, "cannot be renamed to \"\(other.text)\", which already exists; remove that key first")
     }
     // Locks do not cover a declaration alone, but its default would be read under the other name.
     store.layerStack.watchAgain()

@@ -1,5 +1,8 @@
 // The change feed: every commit passes through it once, in order, before it reaches the observers.
 
+import KeptSchema
+import KeptSystem
+import KeptValues
 import Synchronization
 
 /// The single path of changes, from this process and from others, for all handles on one open location.
@@ -129,7 +132,8 @@ final class ChangeFeed: CommitObserver {
 
   package func whileSilent(_ makeVisible: () -> Void) {
     guard !isObserved else { return }
-    state.updateQuietly { state in if state.groups.isEmpty { makeVisible() } }
+    // It changes with the monitor locked.
+    state.updateQuietly { _ in if !isObserved { makeVisible() } }
   }
 
   /// The observers whose delivery fetches their mail, and the revision up to which the mail is complete.
@@ -230,7 +234,8 @@ extension ChangeFeed.State {
   }
 
   /// Posts commits of other processes.
-  fileprivate mutating func post(_ delta: Delta, mayHaveMissed: Bool = false) {
+  fileprivate mutating func post(_ delta: Delta) {
+    let mayHaveMissed = delta.mayHaveMissed
     guard delta.upTo > delivered || mayHaveMissed else { return }
     let revisions = min(delivered &+ 1, delta.upTo)...delta.upTo
     delivered = delta.upTo
@@ -254,7 +259,7 @@ extension ChangeFeed.State {
       let isPresent = entry.value != nil || entry.declaration != nil
       let old = known[key]
       known[key] = isPresent ? entry : nil
-      // Also when the entry existed before: a prefix that is being subscribed to may have found it removed meanwhile.
+      // Also when the entry existed before: a prefix that is being subscribed to may have found it removed in between.
       if isPresent || old != nil { observed.note(key, isPresent: isPresent) }
       changes.append((key, old, entry))
     }
@@ -295,7 +300,9 @@ extension ChangeFeed.State {
     let there = Set(present.entries.map(\.key) + present.unreadable.map(\.key))
     let removed = known.keys.filter { !there.contains($0) }
       .map { KeyedEntry(key: $0, entry: Entry(value: nil, revision: present.revision)) }
-    post(Delta(present.entries + removed, upTo: present.revision), mayHaveMissed: true)
+    var delta = Delta(present.entries + removed, upTo: present.revision)
+    delta.mayHaveMissed = true
+    post(delta)
   }
 
   /// - Returns: the layers of the observer's group.

@@ -1,5 +1,8 @@
 // Delivery by the host: its event loop watches a file descriptor and calls back when it is readable.
 
+import KeptSystem
+package import KeptValues
+
 /// Delivers to observers when the host dispatches.
 ///
 /// It is level-triggered: the descriptor is readable while an observer has mail.
@@ -35,7 +38,7 @@ package final class HostDelivery: Delivery {
 
   /// Makes the calls that are due now on this thread, up to a limit.
   ///
-  /// Notices that arrive meanwhile are due the next time, so callbacks that write cannot keep the host here
+  /// Notices that arrive during the calls are due the next time, so callbacks that write cannot keep the host here
   /// indefinitely.
   /// - Returns: the number of calls.
   package func dispatch(atMost limit: Int) -> Int {

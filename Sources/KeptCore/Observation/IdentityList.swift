@@ -1,4 +1,6 @@
-// Members in insertion order, each of which can be removed without a search.
+// Members in insertion order; each can be removed without a search.
+
+import KeptValues
 
 /// A list whose members are identified by their object identity.
 ///

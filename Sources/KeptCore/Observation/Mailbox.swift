@@ -1,6 +1,9 @@
 // The notices that wait for one observer. For a slow observer they are merged, so they take little more memory than the
 // values of its keys.
 
+import KeptSystem
+import KeptValues
+
 struct Mailbox {
   // Each element becomes one notice. Consecutive notices of other processes are coalesced.
   private var waiting: [CoalescedNotice] = []
@@ -22,8 +25,8 @@ struct Mailbox {
 
   /// Adds the next notice.
   ///
-  /// A notice without changes stands for commits that changed nothing in this scope. They are in the revision range of
-  /// a merged notice, so their tag counts. One of a layer tells of locks.
+  /// A notice without changes represents commits that changed nothing in this scope. They are in the revision range of
+  /// a merged notice, so their tag counts. One of a layer reports locks.
   mutating func add(_ notice: Notice) {
     let size = waiting.isEmpty ? 0 : notice.bytes
     if let last = waiting.indices.last, waiting[last].origin == .otherProcess, notice.origin == .otherProcess {

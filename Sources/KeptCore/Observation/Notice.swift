@@ -1,4 +1,7 @@
-// What an observer receives, and how two notices become one.
+// The notices that an observer receives, and how two become one.
+
+import KeptSystem
+public import KeptValues
 
 /// One or more whole transactions as an observer sees them: all changes in its scope together.
 ///
@@ -54,7 +57,7 @@ public struct Notice: Sendable, Hashable {
     case initial
     /// More than one of the others: the observer was too slow to receive each separately.
     case several
-    /// A layer beside the store: a file of the administrator, or defaults registered by this program.
+    /// A layer other than the store: a file of the administrator, or defaults registered by this program.
     case layer
   }
 

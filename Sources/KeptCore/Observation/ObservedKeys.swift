@@ -1,5 +1,7 @@
 // The keys that any observer observes, through any handle, and the known values to drop with the last observer.
 
+import KeptValues
+
 /// Counts the observers of keys and prefixes, and tracks which keys have a value under each prefix.
 struct ObservedKeys {
   /// A prefix with observers.
@@ -29,7 +31,7 @@ struct ObservedKeys {
     return isCovered
   }
 
-  /// Counts one more observer of a scope, in which these keys have a value.
+  /// Counts one more observer of a scope where these keys have a value.
   mutating func add(_ scope: Scope, with present: @autoclosure () -> [KeyName]) {
     switch scope {
     case .key(let key): keys[key, default: 0] += 1

@@ -1,5 +1,7 @@
 // One subscription: its scope, its mailbox, and whether its callback may still be called.
 
+import KeptSystem
+import KeptValues
 import Synchronization
 
 /// How an observer with mail is called: by a thread of the library, by the host, or on a queue.
@@ -32,8 +34,8 @@ package final class Observer: Sendable {
   /// The number of consecutive quick calls after which a slow observer counts as quick.
   static let quickCallsInARow = 16
 
-  /// What an observer holds until it ends, and releases with no lock held, because these may be the last references to
-  /// the store or to objects of the program.
+  /// The objects that an observer holds until it ends, and releases with no lock held, because these may be the last
+  /// references to the store or to objects of the program.
   private struct Resources {
     let call: @Sendable (Notice) -> Void
     let afterLastCall: @Sendable () -> Void

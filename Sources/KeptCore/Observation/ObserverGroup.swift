@@ -1,5 +1,9 @@
 // The observers that subscribed through one handle. All of them read under the same layers.
 
+import KeptSchema
+import KeptSystem
+import KeptValues
+
 /// The observers of one handle, and the layers under which they were last notified.
 final class ObserverGroup {
   let layerStack: LayerStack

@@ -1,5 +1,8 @@
 // The observer index: finds observers by the changed key.
 
+import KeptSystem
+import KeptValues
+
 /// The observers of one handle.
 struct ObserverIndex {
   private var byKey: [KeyName: IdentityList<Observer>] = [:]

@@ -1,5 +1,7 @@
 // A table of objects for prefixes, looked up by the keys that begin with them.
 
+import KeptValues
+
 /// A table with one object for each prefix.
 ///
 /// A lookup takes one step for each distinct prefix length, however many prefixes there are.

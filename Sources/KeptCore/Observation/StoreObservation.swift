@@ -1,5 +1,8 @@
 // The subscriptions of one handle, and their delivery.
 
+import KeptSystem
+import KeptValues
+
 /// The observation state of a ``Store``.
 package final class StoreObservation: Sendable {
   private struct State {

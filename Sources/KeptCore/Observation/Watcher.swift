@@ -2,6 +2,8 @@
 // call takes long, the standby thread takes over. An observer that was slow once is called by separate threads from
 // then on, so a slow observer delays only other slow ones.
 
+import KeptSystem
+import KeptValues
 import Synchronization
 
 /// Waits on the storage, and calls the observers that are not called by a host or a queue.
@@ -144,7 +146,7 @@ final class Watcher: Delivery {
     try LibraryThread.start { [self] in lead(epoch, since: forks) }
   }
 
-  /// - Parameter forks: the fork count of the process in which the thread was started.
+  /// - Parameter forks: the fork count of the process that started the thread.
   private func lead(_ epoch: Int, since forks: UInt64) {
     while true {
       // Read the delivered revision before the mail: anything later is newer than `delivered` and ends the waiting.
@@ -241,7 +243,7 @@ final class Watcher: Delivery {
           if (try? LibraryThread.start { [self] in standBy() }) == nil { state.updateQuietly { $0.hasStandby = false } }
           return lead(epoch, since: Fork.count)
         }
-        // No call was made meanwhile.
+        // No call was made in between.
         if now.call == seen { break }
         seen = now.call
       }
@@ -291,7 +293,7 @@ extension Watcher.State {
     if observer.isSlow { slowQueue.append(observer) } else { queue.append(observer) }
   }
 
-  /// The next observer for a non-leading thread; nil if the thread must exit, in which case it is no longer counted.
+  /// The next observer for a non-leading thread; nil if the thread must exit; it is then no longer counted.
   fileprivate mutating func nextSlow(since forks: UInt64) -> Observer? {
     // A thread that has forked in its call does not count in the child.
     guard forks == Fork.count else { return nil }

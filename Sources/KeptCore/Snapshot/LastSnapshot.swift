@@ -1,6 +1,9 @@
 // A cached snapshot for repeated reads, and the reading of one key together with whether it may be shown.
 
 import CPlatform
+import KeptSchema
+import KeptSystem
+package import KeptValues
 
 /// The value of a key, and whether it may be shown to people.
 package struct Reading: Sendable {

@@ -1,5 +1,8 @@
 // A snapshot of a store: a copy of its entries under a prefix, read under the layers of its handle at that time.
 
+public import KeptSchema
+public import KeptValues
+
 /// The values of keys at one point in time.
 ///
 /// Later writes do not change it.
@@ -11,7 +14,7 @@
 ///
 /// It is a copy in this process's memory. Once taken, it holds no lock and no file, does not keep the log from being
 /// checkpointed, and can be read after its store is closed. A snapshot of 100,000 small values takes 70 to 110 ms and
-/// 13 MB; writers continue meanwhile.
+/// 13 MB; writers continue at the same time.
 ///
 /// Layers, registered and declared defaults apply as they were at that time. Reading a key outside the prefix throws
 /// `invalid`. A value that could not be read throws `corrupt` when its key is read, and is never absent. Layer values
@@ -23,22 +26,28 @@ public final class Snapshot: SettingsReading {
   /// The prefix of all its keys.
   public let prefix: ExactString
   public let identity: StoreIdentity
-  private let moment: LayerState
+  private let layerState: LayerState
   // Both are ordered by their keys.
   private let entries: [KeyedEntry]
   private let unreadable: [UnreadableEntry]
+  /// Of the unreadable ones those that the history has not kept.
+  let lost: [KeyName: PastValue]
 
-  init(_ stored: StoredEntries, prefix: ExactString, of identity: StoreIdentity, _ moment: LayerState) {
+  init(
+    _ stored: StoredEntries, prefix: ExactString, of identity: StoreIdentity, _ layerState: LayerState,
+    lost: [KeyName: PastValue] = [:]
+  ) {
+    self.lost = lost
     self.prefix = prefix
     self.identity = identity
-    self.moment = moment
+    self.layerState = layerState
     revision = stored.revision
     entries = stored.entries.inOrder(of: \.key.exact)
     unreadable = stored.unreadable.inOrder(of: \.key.exact)
   }
 
   /// The layers at the time of the snapshot.
-  var layers: Layers { moment.layers }
+  var layers: Layers { layerState.layers }
 
   public func entry(for key: KeyName) throws(StoreError) -> Entry? {
     guard key.exact.hasPrefix(prefix) else {
@@ -73,7 +82,7 @@ public final class Snapshot: SettingsReading {
   public func explanation(of key: KeyName) throws(StoreError) -> Explanation {
     let entry = try entry(for: key)
     try entry?.declaration?.makeKnown()
-    return moment.explain(key, entry)
+    return layerState.explain(key, entry)
   }
 
   /// The declarations of the keys that begin with a prefix, in byte order.
@@ -102,7 +111,7 @@ public final class Snapshot: SettingsReading {
     if prefix.text.isEmpty { return self.prefix }
     throw StoreError(
       .invalid,
-      "the snapshot has only keys that begin with \"\(self.prefix)\", and not all that begin with \"\(prefix)\"; "
+      "the snapshot has only keys that begin with \"\(self.prefix)\", not all that begin with \"\(prefix)\"; "
         + "take one with a shorter prefix")
   }
 }
@@ -116,10 +125,10 @@ extension Store {
   public func snapshot(prefix: String = "") throws(StoreError) -> Snapshot {
     let prefix = ExactString(prefix)
     layerStack.watchAgain()
-    let moment = layerStack.moment((try? undeclaredVariables()) ?? [])
+    let layerState = layerStack.layerState((try? undeclaredVariables()) ?? [])
     let stored = try storage().entries(in: [.prefix(prefix)])
     try Allowance.ask(forEntries: stored.entries.count + stored.unreadable.count, to: "take a snapshot")
-    return Snapshot(stored, prefix: prefix, of: identity, moment)
+    return Snapshot(stored, prefix: prefix, of: identity, layerState)
   }
 }
 

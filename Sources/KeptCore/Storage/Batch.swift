@@ -1,5 +1,9 @@
 // The request for a commit, and its result.
 
+public import KeptSchema
+import KeptSystem
+public import KeptValues
+
 /// The failures that a commit survives after it has returned.
 public enum Durability: Sendable, Hashable {
   /// Every process reads the commit, and it survives `kill -9` of every process.
@@ -12,8 +16,8 @@ public enum Durability: Sendable, Hashable {
 public struct Batch: Sendable {
   /// The edits of keys' values.
   public private(set) var edits = KeyTable<Edit>()
-  /// Where the index of the store has the keys of the first edits: as many as were added one after the other with it.
-  private(set) var places: [EntryTable.Place] = []
+  /// Where the storage has the keys of the first edits: as many as were added one after the other with a hint.
+  private(set) var hints: [KeyHint] = []
   /// The new declarations of keys; nil removes a declaration.
   public private(set) var declarations: [KeyName: Declaration?] = [:]
   /// Keys whose declaration is removed first, so that they may be declared with another type.
@@ -26,9 +30,9 @@ public struct Batch: Sendable {
   public var conditions: [Condition] = []
   public var durability: Durability
   /// How long the commit waits for other writers before it throws `busy`, in milliseconds; nil for the storage's own
-  /// time-out.
+  /// timeout.
   public var busyTimeoutMilliseconds: Int?
-  /// The effective time-out.
+  /// The effective timeout.
   var patience: Int? { busyTimeoutMilliseconds.map { BusyTimeout.effective(milliseconds: $0) } }
   /// Whether values are accepted even if they do not fit their declaration, because they were stored like that before.
   package var isAdmittedAsItIs = false
@@ -47,10 +51,10 @@ public struct Batch: Sendable {
   /// Adds an edit; the last one for a key applies.
   public mutating func edit(_ key: KeyName, _ edit: consuming Edit) { edits.put(key, edit) }
 
-  /// Adds an edit of a key that the index of the store knows.
-  mutating func edit(_ key: KeyName, _ edit: consuming Edit, at place: EntryTable.Place) {
+  /// Adds an edit of a key that the storage knows.
+  mutating func edit(_ key: KeyName, _ edit: consuming Edit, at hint: KeyHint) {
     let isNew = edits.put(key, edit)
-    if isNew, places.count + 1 == edits.count { places.append(place) }
+    if isNew, hints.count + 1 == edits.count { hints.append(hint) }
   }
 
   /// Reserves room for a number of edits.
@@ -79,7 +83,7 @@ public struct Batch: Sendable {
       edits.put(key, edit)
     } else {
       edits.remove(key)
-      places = []
+      hints = []
     }
     if let declaration = part.declaration {
       declarations.updateValue(declaration, forKey: key)

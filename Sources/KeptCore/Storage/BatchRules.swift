@@ -1,6 +1,9 @@
 // The effect of a batch on a key: the same rules for every storage, applied inside its commit, so that no writer in any
 // language or process bypasses a declaration.
 
+import KeptSchema
+public import KeptValues
+
 extension Batch {
   /// The change to a key with this stored entry; nil if nothing changes.
   ///

@@ -1,6 +1,8 @@
 // Commit observers: they learn of each commit while it becomes visible, and of the commits of other processes before
 // it. This makes it possible to deliver commits of this process separately from others, and in order.
 
+package import KeptValues
+
 /// Observes the commits of a storage.
 package protocol CommitObserver: AnyObject, Sendable {
   /// Makes commits visible by calling `makeVisible` once, while no other thread publishes.

@@ -1,7 +1,8 @@
-// What is known of some keys, in the order in which they came. Most tables have one key, and some have thousands: a
+// Facts about some keys, in the order of their arrival. Most tables have one key, and some have thousands: a
 // dictionary would cost more in both cases, and needs a KeyName where the bytes of a key are enough.
 
 import CPlatform
+public import KeptValues
 
 /// The values of some keys: one for each key, in insertion order.
 public struct KeyTable<Value: Sendable>: RandomAccessCollection, Sendable {

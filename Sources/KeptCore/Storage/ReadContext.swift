@@ -2,22 +2,24 @@
 // to memory that is never freed. So reads count no references, and a late read finds that the store is closed.
 
 import CPlatform
+import KeptSystem
 import Synchronization
 
 /// The read context of one handle.
 ///
 /// Invariant: while `generation` is not ``closed``, the words point to the pulse and the index of this store. Both
-/// serve another store later (``PulsePages``, ``Indexes``), so readers check `generation` again after they have read.
+/// serve another store later, so readers check `generation` again after they have read.
 package final class ReadContext: @unchecked Sendable {
   // The compiler cannot check it: the words are only accessed atomically.
   let words = UnsafeMutablePointer<kept_read_context>.allocate(capacity: 1)
   private let isLent = Atomic<Bool>(false)
 
-  /// - Parameter index: of the storage; nil if it keeps none.
-  init(_ index: CurrentIndex?) {
+  /// - Parameter storage: nil if the storage keeps no index.
+  init(_ storage: (any FastStorage)?) {
     words.initialize(
       to: kept_read_context(
-        generation: index?.generation ?? Self.closed, header: index?.header, owner: nil, layers: 0))
+        generation: storage?.generationAddress ?? Self.closed, header: storage?.header, owner: nil, layers: 0,
+        readers: storage?.memoryReaders ?? kept_readers()))
   }
 
   deinit { if !isLent.load(ordering: .acquiring) { words.deallocate() } }
@@ -37,28 +39,18 @@ package final class ReadContext: @unchecked Sendable {
   ///
   /// From then on they are kept until the process exits.
   ///
-  /// - Parameter owner: can be looked up by the address until ``disown(_:)``.
+  /// - Parameter owner: can be looked up by the address until it is taken away.
   package func lend(owner: UnsafeMutableRawPointer) -> OpaquePointer {
     if !isLent.exchange(true, ordering: .acquiringAndReleasing) { Self.lent.update { $0.append(words) } }
     _ = kept_read_context_set_owner(words, owner)
     return OpaquePointer(words)
   }
 
-  /// The owner of a lent address; nil if it has none any more.
-  package static func owner(of address: OpaquePointer) -> UnsafeMutableRawPointer? {
-    kept_read_context_owner(UnsafePointer(address))
-  }
-
-  /// Removes and returns the owner of an address; nil if that was done already.
-  package static func disown(_ address: OpaquePointer) -> UnsafeMutableRawPointer? {
-    kept_read_context_set_owner(UnsafeMutablePointer(address), nil)
-  }
-
   /// Makes all later reads find nothing.
   func close() { kept_read_context_set_generation(words, Self.closed) }
 
   /// Directs reads to the index of the handle's own layers.
-  func show(_ view: IndexView) { kept_read_context_set_header(words, view.index.header) }
+  func show(_ view: ReadView) { kept_read_context_set_header(words, view.header) }
 
   /// The word that changes with each change of the layers.
   var layers: UnsafeMutablePointer<UInt64> { kept_read_context_layers(words) }

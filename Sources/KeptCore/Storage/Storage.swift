@@ -1,6 +1,9 @@
 // The contract of a storage backend. The conformance suite (Tests/unit/KeptCoreTests/Storage/) runs for every
 // storage; what it tests is the contract.
 
+public import KeptSchema
+public import KeptValues
+
 /// A backend: it stores keys with their values and revisions, and commits several at once.
 ///
 /// A storage may be called from any thread at any time. A call that it does not support (see ``abilities``) throws
@@ -38,7 +41,7 @@ public protocol Storage: AnyObject, Sendable {
 
   /// Applies a batch, all of it or nothing, if its conditions hold; otherwise throws `conflict`.
   ///
-  /// ``Batch/change(of:from:at:)`` determines the effect on each key, and what is refused. Edits that leave a key as it
+  /// ``Batch/change(of:from:at:)`` determines the effect on each key, and the refusals. Edits that leave a key as it
   /// was are not changes. A batch without a change creates no revision; a durable batch is synced even then.
   func commit(_ batch: Batch) throws(StoreError) -> Commit
 
@@ -79,7 +82,8 @@ extension Storage {
 
   /// The default implementation for storages without a schema version.
   public func schemaVersion() throws(StoreError) -> UInt32 {
-    throw StoreError(.unsupported, "this storage keeps no schema version; use a store in a folder for migrations")
+    throw StoreError(
+      .unsupported, "this storage does not support schema versions; use a store in a folder for migrations")
   }
 
   /// The default implementation for storages that recover nothing: nil.
@@ -184,6 +188,8 @@ public struct Delta: Sendable, Hashable {
   public var tag: String?
   /// When the last of these commits was made, by the wall clock; nil to tell observers when it was noticed.
   public var time: Timestamp?
+  /// Whether the storage no longer knows each commit, so that changes of a key may have been merged.
+  public var mayHaveMissed = false
 
   public init(_ entries: [KeyedEntry], upTo: Revision, tag: String? = nil, time: Timestamp? = nil) {
     self.entries = entries

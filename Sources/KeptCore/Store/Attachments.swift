@@ -1,5 +1,7 @@
-// Attachments: objects that a language's API keeps beside a store, for one handle or for all handles on a location in
+// Attachments: objects that a language's API attaches to a store, for one handle or for all handles on a location in
 // this process.
+
+import KeptSystem
 
 /// Objects of a language's API, one of each type.
 ///

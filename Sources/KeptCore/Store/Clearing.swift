@@ -1,5 +1,7 @@
 // Resetting keys to their defaults: one key, or all under a prefix.
 
+public import KeptValues
+
 extension SettingsAccess {
   /// Resets a key to its default by removing the stored value, if there is one.
   ///
@@ -47,13 +49,15 @@ extension SettingsAccess {
       if error.code == .unsupported, let count, count > 1, !(self is Transaction) {
         throw StoreError(
           .unsupported,
-          "this storage changes one key at a time, and \(count) keys begin with \"\(prefix)\"; nothing was removed,"
-            + " remove each by its name")
+          "nothing was removed, because this storage changes one key at a time, and \(count) keys begin with "
+            + "\"\(prefix)\"; remove each by its name")
       }
       guard error.code == .conflict, let store = self as? Store else { throw error }
       if let count = try store.removeAllAlone(prefix: ExactString(prefix)) { return count }
       throw StoreError(
-        .busy, "other processes kept writing keys with the prefix \"\(prefix)\"; nothing was removed, try again later")
+        .busy,
+        "nothing was removed, because other writers kept changing keys that begin with \"\(prefix)\"; try again when "
+          + "they have finished")
     }
     return count ?? 0
   }

@@ -1,5 +1,8 @@
 // Declaring keys, in a store or in a transaction.
 
+public import KeptSchema
+public import KeptValues
+
 extension SettingsAccess {
   /// Declares what a key holds.
   ///
@@ -29,7 +32,7 @@ extension SettingsAccess {
   ///
   /// The file is one JSON Schema object with `properties`, which a program ships for all its languages.
   ///
-  /// Throws `invalid`, `tooLarge` or `unsupported` with what is wrong in the file, `unavailable` or `denied` if it
+  /// Throws `invalid`, `tooLarge` or `unsupported` with the mistake in the file, `unavailable` or `denied` if it
   /// cannot be read, and what ``declare(_:forKey:)`` throws. In C: `kept_declare_file`. In Python:
   /// `settings.declare_file(path)`.
   /// - Returns: the stored values that do not fit.
@@ -109,17 +112,12 @@ extension Store {
   /// The declaration of a key, usually from the index.
   func declaration(of key: KeyName) throws(StoreError) -> Declaration? {
     try checkOpen()
-    let known: Declaration?? = shared.index.flatMap { index in
-      key.withPrepared { key in index.read(key) { $0.declaration } }
-    }
-    if let known { return known }
+    if let known = key.withPrepared({ knownKey($0) }) { return known.declaration }
     return try entry(for: key)?.declaration
   }
 
-  /// The key with these bytes, its declaration, and its place in the index, if that knows it.
-  func known(_ key: PreparedBytes) -> (KeyName, Declaration?, EntryTable.Place)? {
-    shared.index?.find(key) { ($0.key, $0.declaration, $1) }
-  }
+  /// The index's state of a key; nil if it must be read.
+  func knownKey(_ key: PreparedBytes) -> KnownKey? { fast?.known(key) }
 
   /// Whether the key is declared secret, disregarding transactions that are not committed.
   func hasStoredAsSecret(_ key: KeyName) -> Bool {
@@ -138,7 +136,7 @@ extension Store {
     _ keys: [KeyName], _ declarations: [Declaration?]
   ) throws(StoreError) -> [(key: KeyName, entry: Entry, wasSecret: Bool)] {
     guard try storage().abilities.contains(.declarations) else {
-      throw StoreError(.unsupported, "this storage keeps no declarations; check values in the program")
+      throw StoreError(.unsupported, "this storage does not support declarations; validate values in your program")
     }
     var batch = newBatch()
     for (key, declaration) in zip(keys, declarations) { batch.declare(key, declaration) }
@@ -157,7 +155,7 @@ extension Entry {
       _ = try declaration.admitted(value, hidden: hidden)
       return nil
     } catch {
-      return error.said { "\($0); what was stored before stays, and is read as absent" }
+      return error.said { "\($0); the earlier value stays stored and reads as absent" }
     }
   }
 }

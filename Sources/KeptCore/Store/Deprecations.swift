@@ -1,8 +1,12 @@
 // Reports that a program sets deprecated keys: through the error handler, once for each key and handle.
 
+import KeptSchema
+import KeptSystem
+import KeptValues
+
 /// The deprecated keys that a handle has reported.
 final class Deprecations: Sendable {
-  // For each key, the declaration with which it was reported; another declaration is reported again.
+  // For each key, the declaration that it was reported with; another declaration is reported again.
   private let reported = Monitor([KeyName: Declaration]())
 
   /// Whether the key has not been reported with this declaration yet.
@@ -16,7 +20,7 @@ final class Deprecations: Sendable {
 }
 
 extension Store {
-  /// Reports deprecated keys and members that a commit has changed, disregarding what was stored already.
+  /// Reports deprecated keys and members that a commit has changed, disregarding values that were stored already.
   func reportDeprecated(in commit: Commit) {
     for change in commit.changes where change.isOfValue {
       guard let value = change.new.value, let declaration = change.new.declaration else { continue }

@@ -5,15 +5,18 @@
 // (docs/decisions/05-transactions-locks-and-forks.md). libkept.so has another lock (KeptC/RuntimeOnce.swift); this is
 // for Swift programs, which have the runtime's.
 
+import KeptSchema
+import KeptSystem
+import KeptValues
+
 enum EagerInitialization {
   /// Runs once per process.
   static let isOver: Bool = {
     Fork.beforeEach { _ = isOverBeforeFork }
     _ = KeyHash.of(UnsafeBufferPointer(start: nil, count: 0))
-    _ = SQLitePatience.vfs()
+    StorageRegistry.initialize()
     FilesInUse.prepare()
     _ = FileWatch.ofThisProcess
-    _ = Indexes.ofThisProcess
     // JSON of every kind, encoded and decoded: the Base64 tables, and the standard library's state for text and
     // numbers.
     let texts = [
@@ -25,9 +28,13 @@ enum EagerInitialization {
   /// The part that opening a store does not need: runs once per process, before its first fork.
   private static let isOverBeforeFork: Bool = {
     _ = KeyFileName.key(at: "%2e.json")
+    PatternLibrary.prepare()
     let schema =
-      #"{"type":"object","properties":{"a":{"type":"string","enum":["a"],"pattern":"a"}},"patternProperties":{"#
+      #"{"type":"object","properties":{"a":{"type":"string","enum":["a"]},"#
       + #""b":{"type":"array","uniqueItems":true,"items":{"multipleOf":0.5}}}}"#
-    return (try? Declaration(json: schema).admitted(["a": "a", "b": [1, 1.5]])) != nil
+    guard let key = try? KeyName("a"), let declaration = try? Declaration(json: schema) else { return false }
+    var batch = Batch()
+    batch.declare(key, declaration)
+    return batch.declarations.count == 1 && (try? declaration.admitted(["a": "a", "b": [1, 1.5]])) != nil
   }()
 }

@@ -1,7 +1,17 @@
-// Fast reads from memory: if the index has the value, it is copied out and the call returns true. In every other case,
-// such as an absent key, another kind or a closed store, it returns false, and the ordinary path handles it.
+// Fast reads from memory: if the index has the value, it is copied out. In every other case, such as another kind or a
+// closed store, the ordinary path must read it. Each read looks the key up once, or twice if its value has no room in a
+// slot.
 
 import CPlatform
+public import KeptValues
+
+/// The result of a read from memory.
+@usableFromInline package enum MemoryRead {
+  case value
+  case absent
+  /// The ordinary path must read the key.
+  case unknown
+}
 
 /// Reads through the words of a handle, whether or not its store is still open.
 // @unchecked: the words are only accessed atomically.
@@ -15,53 +25,61 @@ package struct MemoryReads: @unchecked Sendable {
   package init(_ address: OpaquePointer) { words = UnsafePointer(address) }
 
   @inline(__always)
-  package func readBool(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Bool>) -> Bool {
+  package func readBool(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Bool>) -> MemoryRead {
     var word: UInt64 = 0
     switch readWord(key, &word) {
     case KEPT_SLOT_BOOL:
       out.pointee = word == 1
-      return true
-    case KEPT_SLOT_ABSENT: return false
+      return .value
+    case KEPT_SLOT_ABSENT: return .absent
+    case KEPT_SLOT_UNKNOWN: return .unknown
     default: break
     }
-    return fromMemory(key) { value in value.asBool.map { out.pointee = $0 } }
+    return fromIndex(key) { value in value.asBool.map { out.pointee = $0 } }
   }
 
   @inline(__always)
-  package func readInt64(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Int64>) -> Bool {
+  package func readInt64(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Int64>) -> MemoryRead {
     var word: UInt64 = 0
     switch readWord(key, &word) {
     case KEPT_SLOT_INT:
       out.pointee = Int64(bitPattern: word)
-      return true
-    case KEPT_SLOT_ABSENT: return false
+      return .value
+    case KEPT_SLOT_ABSENT: return .absent
+    case KEPT_SLOT_UNKNOWN: return .unknown
     default: break
     }
-    return fromMemory(key) { value in value.asInt64.map { out.pointee = $0 } }
+    return fromIndex(key) { value in value.asInt64.map { out.pointee = $0 } }
   }
 
   @inline(__always)
-  package func readDouble(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Double>) -> Bool {
+  package func readDouble(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Double>) -> MemoryRead {
     var word: UInt64 = 0
     switch readWord(key, &word) {
     case KEPT_SLOT_DOUBLE:
       out.pointee = Double(bitPattern: word)
-      return true
-    case KEPT_SLOT_ABSENT: return false
+      return .value
+    case KEPT_SLOT_ABSENT: return .absent
+    case KEPT_SLOT_UNKNOWN: return .unknown
     default: break
     }
-    return fromMemory(key) { value in value.asDouble.map { out.pointee = $0 } }
+    return fromIndex(key) { value in value.asDouble.map { out.pointee = $0 } }
   }
 
   /// Copies text and a terminating NUL, if they fit.
   @inline(__always)
   package func readString(
     _ key: PreparedBytes, _ buffer: UnsafeMutableRawPointer, _ capacity: Int, _ length: inout Int
-  ) -> Bool {
+  ) -> MemoryRead {
     let text = buffer.assumingMemoryBound(to: CChar.self)
     let seen = kept_seqlock_read_text(words, key.bytes.baseAddress, key.bytes.count, key.hash, text, capacity, &length)
-    if seen == KEPT_SLOT_TEXT { return true }
-    return fromMemory(key) { value in
+    switch seen {
+    case KEPT_SLOT_TEXT: return .value
+    case KEPT_SLOT_ABSENT: return .absent
+    case KEPT_SLOT_UNKNOWN: return .unknown
+    default: break
+    }
+    return fromIndex(key) { value in
       guard case .string(let text) = value else { return nil }
       let copied: Bool? = text.utf8.withContiguousStorageIfAvailable { bytes in
         // C counts are unsigned.
@@ -84,7 +102,8 @@ package struct MemoryReads: @unchecked Sendable {
     case KEPT_SLOT_BOOL: return .bool(word == 1)
     case KEPT_SLOT_INT: return .int(Int64(bitPattern: word))
     case KEPT_SLOT_DOUBLE: return .double(Double(bitPattern: word))
-    default: return indexed(key) { $0.value }
+    case KEPT_SLOT_UNKNOWN: return nil
+    default: return withEntry(key) { .some($0.value) }
     }
   }
 
@@ -100,21 +119,20 @@ package struct MemoryReads: @unchecked Sendable {
 
   /// Passes the value of a key to `copy` if the index has it; nil from `copy` leaves the key to the ordinary path.
   @inline(__always)
-  private func fromMemory(_ key: PreparedBytes, _ copy: (Value) -> Void?) -> Bool {
-    indexed(key) { entry in entry.value.flatMap(copy) != nil } == true
+  private func fromIndex(_ key: PreparedBytes, _ copy: (Value) -> Void?) -> MemoryRead {
+    withEntry(key) { $0.value.flatMap(copy) } == nil ? .unknown : .value
   }
 
-  /// Passes the index entry of a key to `body`; nil if there is none or if the store is closed.
+  /// Passes the entry of a key to `body`; nil if there is none or if the store is closed.
   @inline(__always)
-  private func indexed<Result>(_ key: PreparedBytes, _ body: (IndexedEntry) -> Result) -> Result? {
+  private func withEntry<Result>(_ key: PreparedBytes, _ body: (MemoryEntry) -> Result?) -> Result? {
     let place = kept_read_context_generation(words)
     let generation = place.map(kept_load64) ?? 1
     guard generation % 2 == 0, let header = kept_read_context_header(words) else { return nil }
-    let found: Result?? = Unmanaged<Index>.fromOpaque(header.pointee.index)._withUnsafeGuaranteedRef { index in
+    return Unmanaged<MemoryIndex>.fromOpaque(header.pointee.index)._withUnsafeGuaranteedRef { index in
       // Inside, the entry that was found stays allocated, and while the handle is open it belongs to this store.
       index.read(key, at: generation) { kept_read_context_generation(words) == place ? body($0) : nil }
     }
-    return found ?? nil
   }
 }
 
@@ -122,17 +140,17 @@ package struct MemoryReads: @unchecked Sendable {
 // reference count changes took 27 of the 38 ns of a property read.
 extension Store {
   @_effects(releasenone)
-  @usableFromInline package func readBool(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Bool>) -> Bool {
+  @usableFromInline package func readBool(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Bool>) -> MemoryRead {
     reads.readBool(key, out)
   }
 
   @_effects(releasenone)
-  @usableFromInline package func readInt64(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Int64>) -> Bool {
+  @usableFromInline package func readInt64(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Int64>) -> MemoryRead {
     reads.readInt64(key, out)
   }
 
   @_effects(releasenone)
-  @usableFromInline package func readDouble(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Double>) -> Bool {
+  @usableFromInline package func readDouble(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Double>) -> MemoryRead {
     reads.readDouble(key, out)
   }
 

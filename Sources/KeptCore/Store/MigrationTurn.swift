@@ -2,6 +2,8 @@
 // killed process releases its turn, because the kernel drops the lock of the file `migration` in the store's folder.
 
 import CPlatform
+import KeptSystem
+import KeptValues
 
 /// The exclusive turn, held until ``end()``.
 final class MigrationTurn: ForkAware {
@@ -47,7 +49,7 @@ final class MigrationTurn: ForkAware {
   }
 
   func end() {
-    // A child that was created meanwhile, by vfork for example, also has the file open: closing alone would leave the
+    // A child that was created in between, by vfork for example, also has the file open: closing alone would leave the
     // lock with it.
     file.update { file in
       file?.release()
@@ -85,7 +87,7 @@ final class MigrationTurn: ForkAware {
       if let now = holders[store], now.forks == me.forks {
         guard pthread_equal(now.thread, me.thread) == 0 else {
           return .failure(
-            StoreError(.unsupported, "a migration's step cannot migrate or restore; let the migration end first"))
+            StoreError(.unsupported, "a migration step cannot migrate or restore; wait until the migration has ended"))
         }
         return nil
       }

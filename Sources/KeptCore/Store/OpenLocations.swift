@@ -1,5 +1,8 @@
 // The locations that this process has open. Opening one again returns a second handle on the same shared store.
 
+import KeptSystem
+import KeptValues
+
 /// The process's table of open locations.
 enum OpenLocations {
   /// The identity of a location.
@@ -12,7 +15,7 @@ enum OpenLocations {
 
   private struct Place: Sendable {
     let identity: Identity
-    // nil: a thread is opening it. That thread waits for other processes and for the disk, and holds no lock meanwhile.
+    // nil: a thread is opening it. That thread waits for other processes and for the disk without holding a lock.
     var shared: SharedStore?
     var handles = 1
     // The fork count when that thread began: in a child it no longer exists.
@@ -54,6 +57,11 @@ enum OpenLocations {
     guard let shared = places[known].shared else { return nil }
     places[known].handles += 1
     return shared
+  }
+
+  /// The storage of a location, if this process has it open.
+  static func storage(of identity: Identity) -> (any Storage)? {
+    places.read { $0.first { $0.identity == identity }?.shared?.storage }
   }
 
   /// Releases a handle; returns true if it was the last one, and the caller must close the storage.

@@ -1,5 +1,8 @@
 // The writing calls that a store and a transaction share.
 
+public import KeptSchema
+public import KeptValues
+
 /// A readable and writable set of keys and values: a ``Store`` or a ``Transaction``.
 ///
 /// Only Kept's own types conform. The protocol is public so that you can write functions that take either.
@@ -88,8 +91,8 @@ extension SettingsAccess {
     let entry = try entry(for: key)
     try entry?.declaration?.makeKnown()
     layerStack.watchAgain()
-    // What cannot be read is reported where it is read.
-    return layerStack.moment((try? store.undeclaredVariables()) ?? []).explain(key, entry)
+    // Unreadable variables are reported where they are read.
+    return layerStack.layerState((try? store.undeclaredVariables()) ?? []).explain(key, entry)
   }
 
   /// The layer that hides the stored value of a key, if one does.
@@ -126,7 +129,7 @@ extension Store {
       if place % 64 == 0 {
         group.removeAll()
         for next in place..<min(place + 64, keys.count) where mustRead[next] { group.append(keys[next]) }
-        shared.indexed?.load(group)
+        fast?.load(group)
       }
       let counts = mustRead[place] ? try contains(key) : true
       if counts { listed.append(key) }
@@ -147,6 +150,6 @@ extension StoreError {
   package static func shadowed(_ key: KeyName, by layer: Layer) -> StoreError {
     StoreError(
       .shadowed, key: key.text,
-      "is hidden: the \(layer) layer comes before the store, and decides what is read")
+      "is hidden: the \(layer) layer overrides the store")
   }
 }

@@ -1,5 +1,8 @@
 // The reading calls that a store, a transaction and a snapshot share.
 
+public import KeptSchema
+public import KeptValues
+
 /// A readable set of keys and values: a ``Store``, a ``Transaction`` or a ``Snapshot``.
 ///
 /// Only Kept's own types conform. The protocol is public so that you can write functions that take any of them.

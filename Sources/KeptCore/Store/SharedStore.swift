@@ -1,16 +1,13 @@
-// What all handles on one location share in this process: the storage, and the delivery of its changes to observers.
+// The parts that all handles on one location share in this process: the storage, and the delivery of its changes to
+// observers.
+
+import KeptValues
 
 /// One open location of this process.
 ///
 /// Handles (``Store``) share it; closing the last one closes it.
 final class SharedStore: Sendable {
   let storage: any Storage
-  /// The storage, if it keeps an index.
-  let indexed: (any IndexedStorage)?
-  /// Its index, which lives as long as `storage`.
-  let index: CurrentIndex?
-  // Not counted: that takes 200 instructions, because the storage is also referred to weakly.
-  private let local: Unmanaged<LocalStorage>?
   let feed: ChangeFeed
   let watcher: Watcher
   let attachments = Attachments()
@@ -18,21 +15,11 @@ final class SharedStore: Sendable {
 
   init(_ storage: any Storage) {
     self.storage = storage
-    indexed = storage as? any IndexedStorage
-    index = indexed?.currentIndex
-    local = (storage as? LocalStorage).map { .passUnretained($0) }
     feed = ChangeFeed(storage)
     watcher = Watcher(feed, storage)
     let witnessed = storage as? any ObservableStorage
     isWitnessed = witnessed != nil
     witnessed?.report(to: feed)
-  }
-
-  /// Commits what need not be durable and no handle observes; nil, with nothing done, if that needs a group.
-  func quietly(_ body: (JournalWriter) -> Revision?) -> Revision? {
-    // Asked again with the write lock held, which would be taken in vain.
-    guard !feed.isObserved else { return nil }
-    return local?._withUnsafeGuaranteedRef { $0.quietly(body) }
   }
 
   /// Commits a batch, and delivers it to the observers of every handle.
@@ -70,7 +57,7 @@ final class SharedStore: Sendable {
       commit = made
       return Publication(preceding: preceding, commits: [(made, by: batch.author)])
     }
-    guard let commit else { throw StoreError(.failed, "the storage has not committed; try again") }
+    guard let commit else { throw StoreError(.failed, "the storage did not commit; try again") }
     return commit
   }
 }

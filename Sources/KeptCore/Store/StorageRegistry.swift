@@ -1,6 +1,10 @@
 // Which storage opens which location. Only this file knows: a new storage is a case of the scheme, and a row of the
 // registry.
 
+import CPlatform
+import KeptSystem
+import KeptValues
+
 /// The beginning of a location, which determines its storage.
 enum LocationScheme: String, CaseIterable {
   case memory = "memory:"
@@ -14,13 +18,22 @@ enum LocationScheme: String, CaseIterable {
 /// The storages by the schemes of their locations.
 enum StorageRegistry {
   /// Finds the storage of a location, without opening it.
-  static func find(_ location: Location) throws(StoreError) -> Found {
+  static func find(_ location: Location, isReadOnly: Bool = false) throws(StoreError) -> Found {
     switch location.scheme {
+    case .memory where isReadOnly:
+      throw StoreError(.unsupported, "a store in memory has no files to read; open it without the read-only option")
+    case .folder where isReadOnly: try reading(existing(location))
     case .memory: memory(location)
-    case .directory: try directory(location)
+    case .directory: try directory(location, isReadOnly: isReadOnly)
     case .etcd: throw later(location)
     case .folder: try folder(location)
     }
+  }
+
+  /// Initializes what storages share, before several threads use it; see ``EagerInitialization``.
+  static func initialize() {
+    _ = SQLitePatience.vfs()
+    _ = Indexes.ofThisProcess
   }
 
   /// A storage that can be opened.
@@ -34,11 +47,35 @@ enum StorageRegistry {
     Found(identity: location.name.isEmpty ? nil : .name(location)) { _ in MemoryStorage() }
   }
 
-  private static func directory(_ location: Location) throws(StoreError) -> Found {
-    guard !location.name.isEmpty else {
-      throw StoreError(.invalid, "\"dir:\" names no folder; give its path, such as dir:/home/me/settings")
+  /// The folder of a location; throws `unavailable` if it does not exist, or is without a store.
+  private static func existing(_ location: Location) throws(StoreError) -> StoreFolder {
+    let folder = try UserLinks.resolve(location.name).map { StoreFolder(path: $0) }
+    let needed = location.scheme == .directory ? folder?.path : folder?.database
+    guard let folder, let needed, FileStatus.isThere(needed) else {
+      let error = kept_errno()
+      guard error == ENOENT || error == ENOTDIR else { throw .system("read", location.name) }
+      throw StoreError(
+        .unavailable,
+        "there is no store in \(shown: location.name), and a read-only open does not create one; check the path, "
+          + "or open it for writing")
     }
-    let folder = try StoreFolder(path: location.name).absolute()
+    return try folder.resolved()
+  }
+
+  /// The storage of a folder with a store that is opened only to read.
+  private static func reading(_ folder: StoreFolder) throws(StoreError) -> Found {
+    let identity = OpenLocations.Identity.folder(try folder.identity(), .folder)
+    // Each handle has a copy of its own.
+    return Found(identity: nil) { timeout throws(StoreError) in
+      try ReadOnlyStorage(
+        folder, because: .request, busyTimeoutMilliseconds: timeout,
+        openedHere: { OpenLocations.storage(of: identity) as? LocalStorage })
+    }
+  }
+
+  private static func directory(_ location: Location, isReadOnly: Bool) throws(StoreError) -> Found {
+    // The handle refuses writes.
+    let folder = isReadOnly ? try existing(location) : try StoreFolder(path: location.name).absolute()
     return Found(identity: .folder(try folder.identity(), location.scheme)) { timeout throws(StoreError) in
       SimpleStorageAdapter(try DirectoryStorage(path: folder.path, busyTimeoutMilliseconds: timeout))
     }
@@ -53,7 +90,7 @@ enum StorageRegistry {
         // A store can be read while the disk has no space for the log and its shared memory, unless the store is new
         // or damaged.
         guard error.code == .noSpace, !isNew,
-          let storage = try? ReadOnlyStorage(folder, full: error, busyTimeoutMilliseconds: timeout)
+          let storage = try? ReadOnlyStorage(folder, because: .full(error), busyTimeoutMilliseconds: timeout)
         else { throw error }
         return storage
       }
@@ -63,6 +100,8 @@ enum StorageRegistry {
   private static func later(_ location: Location) -> StoreError {
     StoreError(
       .unsupported,
-      "this version opens no \"\(location.scheme.rawValue)\" location; give an identifier, a path or \"memory:\"")
+      "this version does not support \"\(location.scheme.rawValue)\" locations; use an identifier, a path or "
+        + "\"memory:\""
+    )
   }
 }

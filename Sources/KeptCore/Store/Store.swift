@@ -1,5 +1,7 @@
 // A handle on an open store, as programs use it. The typed API for Swift is in the module Kept, the C API in KeptC.
 
+import KeptSystem
+public import KeptValues
 import Synchronization
 
 /// An open settings database, shared by every process that opens the same location.
@@ -9,6 +11,9 @@ public final class Store: SettingsAccess {
   package let options: StoreOptions
   public let identity: StoreIdentity
   let shared: SharedStore
+  /// The storage, if it keeps an index.
+  // Here, so that a method of the store that uses it need not count a reference.
+  let fast: (any FastStorage)?
   /// Where reads from memory begin; it identifies this store in C.
   package let handle: ReadContext
   let reads: MemoryReads
@@ -34,10 +39,12 @@ public final class Store: SettingsAccess {
     self.place = place
     self.options = options
     self.identity = StoreIdentity(report: options.errorHandler)
-    handle = ReadContext(shared.index)
+    fast = options.isReadOnly ? nil : shared.storage as? any FastStorage
+    handle = ReadContext(fast)
     reads = MemoryReads(handle)
     layerStack = LayerStack(
-      sources, over: shared.indexed, of: handle, report: options.errorHandler, notify: shared.layersChanged)
+      sources, over: fast, of: handle, isFollowing: !options.isReadOnly, report: options.errorHandler,
+      notify: shared.layersChanged)
     observation = StoreObservation(shared.feed, shared.watcher, layerStack, report: options.errorHandler)
   }
 
@@ -75,7 +82,8 @@ public final class Store: SettingsAccess {
   /// A folder that other users may write to is `denied`; a folder of another user is opened for reading, also by root.
   /// So is a store on a disk without room for the files that writing needs: writes are `noSpace` until every handle of
   /// this process on it was closed, and it was opened again.
-  /// A managed layer that exists and is unreadable is `unavailable`.
+  /// A managed layer that exists and is unreadable is `unavailable`. With ``StoreOptions/isReadOnly`` an existing store
+  /// is opened, and nothing is changed.
   public static func open(_ location: String, options: StoreOptions = StoreOptions()) throws(StoreError) -> Store {
     try open(location, options: options, warning: options.errorHandler)
   }
@@ -87,7 +95,7 @@ public final class Store: SettingsAccess {
     let sources = try options.layerSources(identifier: Location.identifier(in: location))
     try sources.checkManaged()
     _ = EagerInitialization.isOver
-    let found = try StorageRegistry.find(Location(location))
+    let found = try StorageRegistry.find(Location(location), isReadOnly: options.isReadOnly)
     let shared = try OpenLocations.enter(found.identity) { () throws(StoreError) in
       try found.open(options.busyTimeoutMilliseconds)
     }
@@ -103,7 +111,7 @@ public final class Store: SettingsAccess {
 
   /// The folder that a location names, whether or not it exists; nil for a store in memory.
   ///
-  /// For programs that must not create a store, and for those that show where one is. C and Python have no counterpart.
+  /// ``StorePlace`` tells more. In C it is a member of `kept_place_json`. In Python: `kept.place(location).folder`.
   ///
   /// Throws `invalid` for a location that ``open(_:options:)`` would refuse, and `unavailable` for an identifier if
   /// neither the environment nor the user database names a home folder.
@@ -174,8 +182,8 @@ public final class Store: SettingsAccess {
   /// The word stays readable until the process ends; after the store is closed it may become that of another store. For
   /// a closed store, and for a storage without generations, it stays odd.
   package var generationAddress: UnsafePointer<UInt64> {
-    guard !hasEnded, let indexed = shared.indexed else { return Self.unknownGeneration }
-    return indexed.generationAddress
+    guard !hasEnded, let storage = fast else { return Self.unknownGeneration }
+    return storage.generationAddress
   }
 
   /// The address for a closed store, and for a storage without generations.
@@ -209,9 +217,9 @@ extension Store {
 
   /// Returns the entry of a key, and adds it to the index of the handle's own layers.
   private func layeredEntry(for key: KeyName) throws(StoreError) -> Entry? {
-    guard let view = layerStack.index, let indexed = shared.indexed else { return try entry(for: key) }
+    guard let view = layerStack.view, let storage = fast else { return try entry(for: key) }
     try checkOpen()
-    return try indexed.entry(for: key, view: view.takeUnretainedValue())
+    return try storage.entry(for: key, view: view.takeUnretainedValue())
   }
 
   public func storedKeys(prefix: ExactString) throws(StoreError) -> [KeyName] {
@@ -233,22 +241,30 @@ extension Store {
 
   /// Commits a new value of a key that is known to be valid, without a batch; nil, with nothing done, if it needs one.
   private func putAlone(_ value: Value, for key: PreparedBytes) -> Revision? {
-    quietly(options.durability) { $0.put(value, for: key, tag: options.tag) }
+    guard mayPut(options.durability), let revision = fast?.put(value, for: key, tag: options.tag) else {
+      return nil
+    }
+    noteWrite()
+    return revision
   }
 
   /// Commits the edits of a transaction; returns the revision of the store.
   func commitEdits(of batch: Batch) throws(StoreError) -> Revision {
     try checkOpen()
-    if let revision = quietly(batch.durability, { $0.put(batch) }) { return revision }
-    return try commit(batch).revision
+    guard mayPut(batch.durability), let revision = fast?.put(batch) else { return try commit(batch).revision }
+    noteWrite()
+    return revision
   }
 
-  /// Commits what no handle observes; nil, with nothing done, if that needs a group.
-  private func quietly(_ durability: Durability, _ body: (JournalWriter) -> Revision?) -> Revision? {
-    guard durability == .shared, laterVersion.load(ordering: .acquiring) == 0, let revision = shared.quietly(body)
-    else { return nil }
+  /// Whether a commit may be made at once, which is neither durable nor observed.
+  @inline(__always)
+  private func mayPut(_ durability: Durability) -> Bool {
+    // The storage asks again with the write lock held, which would be taken in vain.
+    durability == .shared && laterVersion.load(ordering: .acquiring) == 0 && !shared.feed.isObserved
+  }
+
+  private func noteWrite() {
     if !hasWritten.load(ordering: .relaxed) { hasWritten.store(true, ordering: .releasing) }
-    return revision
   }
 
   /// Commits a value of a key that the index knows; false, with nothing done, if that needs a check or a
@@ -278,18 +294,19 @@ extension Store {
   /// Its values have been checked.
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
     try checkOpen()
-    try checkMayWrite()
+    // Of a transaction that wrote nothing, only what it read is checked.
+    if !batch.isEmpty { try checkMayWrite() }
     let commit = try shared.commit(batch)
     if !commit.changes.isEmpty || batch.schemaVersion != nil { hasWritten.store(true, ordering: .releasing) }
     if !commit.changes.isEmpty, !batch.isAdmittedAsItIs { reportDeprecated(in: commit) }
     return commit
   }
 
-  /// Commits a batch that is made from what is stored: again if others have changed that since, and from the third time
+  /// Commits a batch that is made from stored values: again if others have changed them since, and from the third time
   /// on while nobody else can write, if the storage can do that.
   ///
   /// - Parameters:
-  ///   - what: what was not done, for the error `busy`.
+  ///   - what: the operation that failed, for the error `busy`.
   ///   - make: must not call the program.
   func commit(
     _ what: String, making make: () throws(StoreError) -> Batch
@@ -308,7 +325,7 @@ extension Store {
         guard error.code == .conflict else { throw error }
         guard attempt < 2 || MonotonicTime.milliseconds < deadline else {
           throw StoreError(
-            .busy, "others kept writing until the time-out; \(what), try again when they are done")
+            .busy, "\(what), because other writers kept writing until the timeout; try again when they have finished")
         }
         MonotonicTime.backOff(attempt: attempt)
         attempt += 1
@@ -323,10 +340,14 @@ extension Store {
   func allowWrites() { laterVersion.store(0, ordering: .releasing) }
 
   private func checkMayWrite() throws(StoreError) {
+    if options.isReadOnly { throw .openOnlyToRead }
     let version = laterVersion.load(ordering: .acquiring)
     guard version > 0 else { return }
     throw StoreError(
-      .denied, "the store has schema version \(version), of a later program, and is only read here; update the program")
+      .denied,
+      "the store has schema version \(version), set by a newer program, and can only be read here; update the "
+        + "program"
+    )
   }
 
   /// Returns a new batch of this handle.

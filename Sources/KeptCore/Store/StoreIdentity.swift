@@ -1,5 +1,6 @@
 // Distinguishes a store object from every other one of this process, including those that no longer exist.
 
+package import KeptValues
 import Synchronization
 
 /// The identity of a store in this process, held by the store and by objects that may use it after its end.

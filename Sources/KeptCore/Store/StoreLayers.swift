@@ -1,5 +1,7 @@
 // Layers of a store: registering defaults, and the state that caches above it check.
 
+public import KeptValues
+
 extension Store {
   /// Registers defaults for this handle, above the declared defaults.
   ///
@@ -17,6 +19,14 @@ extension Store {
     }
     _ = try storage()
     layerStack.register(checked)
+  }
+
+  /// The files of this handle's layers, and the state of each; those of the highest layer first.
+  ///
+  /// Empty if the store was opened without files. In C: `kept_layer_files_json`. In Python: `settings.layer_files()`.
+  public func layerFiles() throws(StoreError) -> [LayerFileState] {
+    _ = try storage()
+    return layerStack.fileStates
   }
 
   /// The word that changes when a layer changes; nil if no layer can change.

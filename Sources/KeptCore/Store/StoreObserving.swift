@@ -1,5 +1,8 @@
 // Subscribing to a store.
 
+import KeptSystem
+public import KeptValues
+
 /// Which delivery calls an observer or takes its notices.
 package enum DeliveryChoice: Sendable {
   /// The delivery chosen since the store was opened, or else the one it was opened with: a library thread or the host's
@@ -15,8 +18,8 @@ extension Store {
   /// Commits of this process are delivered one by one. Commits of other processes are delivered as they are found, and
   /// may be merged. `body` is called on the store's own thread, one call at a time and with no lock held, so it may
   /// read, write, subscribe, cancel and close. While a call takes longer than 100 ms, other subscriptions are called on
-  /// another thread. A subscription whose call took that long is called beside the others until 16 calls in a row have
-  /// returned sooner. Up to four threads call such slow subscriptions.
+  /// another thread. A subscription whose call took that long is called concurrently with the others until 16 calls in
+  /// a row have returned sooner. Up to four threads call such slow subscriptions.
   /// - Parameters:
   ///   - initial: first deliver the present values, on this thread, before `observe` returns.
   /// - Returns: the token. Dropping it ends the subscription.
@@ -38,6 +41,7 @@ extension Store {
     _ scope: Scope, initial: Bool, isTaken: Bool = false, by delivery: DeliveryChoice = .asOpened,
     afterLastCall: @escaping @Sendable () -> Void, _ body: @escaping @Sendable (Notice) -> Void
   ) throws(StoreError) -> (Subscription, deliverInitial: () -> Void) {
+    try checkMayObserve()
     let observer = Observer(
       scope, in: observation, of: self, by: try chosen(delivery), isStarting: true, body, afterLastCall: afterLastCall)
     let (present, revision) = try observation.add(observer)
@@ -54,11 +58,19 @@ extension Store {
   package func subscribeToTake(
     _ scope: Scope, initial: Bool, through delivery: any Delivery, afterEnd: @escaping @Sendable () -> Void
   ) throws(StoreError) -> Subscription {
+    try checkMayObserve()
     let observer = Observer(
       scope, in: observation, of: self, by: delivery, isStarting: true, { _ in }, afterLastCall: afterEnd)
     let (present, revision) = try observation.add(observer)
     observer.start(waitingFor: initial ? Notice(present: present, in: scope, at: revision) : nil)
     return Subscription(observer)
+  }
+
+  /// Throws `unsupported` for a store that is open only to read.
+  private func checkMayObserve() throws(StoreError) {
+    guard options.isReadOnly else { return }
+    throw StoreError(
+      .unsupported, "the store is open read-only and has no thread for observers; open it without that option")
   }
 
   /// The delivery of observers that do not choose one, from now on; nil for the delivery that the store was opened
@@ -73,12 +85,13 @@ extension Store {
     guard options.isHostDriven || hasEnded else {
       throw StoreError(
         .unsupported,
-        "a thread of the library calls this store's observers; open it with KEPT_BY_HOST for a loop of your own")
+        "a thread of the library calls this store's observers; open the store with KEPT_BY_HOST to use "
+          + "your own event loop")
     }
     return try observation.host()
   }
 
-  /// Returns the delivery that a choice stands for.
+  /// Returns the delivery for a choice.
   package func chosen(_ delivery: DeliveryChoice) throws(StoreError) -> any Delivery {
     switch delivery {
     case .by(let delivery): delivery

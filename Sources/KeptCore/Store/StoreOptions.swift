@@ -1,3 +1,6 @@
+package import KeptSystem
+public import KeptValues
+
 /// How to open a store.
 ///
 /// In C: `kept_options`.
@@ -12,6 +15,14 @@ public struct StoreOptions: Sendable {
   ///
   /// For C; Swift programs choose a queue or a sequence for each subscription.
   package var isHostDriven = false
+  /// Whether the store is opened only to read: no thread is made, no lock is taken, and no file is created, repaired or
+  /// changed.
+  ///
+  /// Reads see every commit, and the layers' files as they are at each read. A damaged store is `corrupt`, one that
+  /// does not exist `unavailable`, and one in memory `unsupported`. Writes are `denied`, and observers `unsupported`.
+  /// A store in a folder is read as a copy in memory, and copied again by the first read after a commit: use it to
+  /// look at a store once. The history lacks commits that are not in the database yet, which takes a second.
+  public var isReadOnly: Bool
   /// The tag of this program: observers in every process find it in the notices of its commits.
   public var tag: String?
   /// Where the administrator prescribes values and locks keys; nil for nowhere.
@@ -43,7 +54,7 @@ public struct StoreOptions: Sendable {
     didSet { if let reporter { givenHandler = { reporter.report($0) } } }
   }
 
-  /// The effective busy time-out.
+  /// The effective busy timeout.
   var patience: Int { BusyTimeout.effective(milliseconds: busyTimeoutMilliseconds) }
 
   /// Whether the program has set an error handler.
@@ -52,6 +63,7 @@ public struct StoreOptions: Sendable {
   public init(
     durability: Durability = .shared,
     busyTimeoutMilliseconds: Int = 5000,
+    isReadOnly: Bool = false,
     tag: String? = nil,
     managed: LayerPlace? = nil,
     arguments: [String]? = nil,
@@ -61,6 +73,7 @@ public struct StoreOptions: Sendable {
   ) {
     self.durability = durability
     self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
+    self.isReadOnly = isReadOnly
     self.tag = tag
     self.managed = managed
     self.arguments = arguments

@@ -1,12 +1,15 @@
 // Transactions and atomic updates of a store: run, commit, and retry after a conflict.
 
+import KeptSystem
+public import KeptValues
+
 extension Store {
   /// Runs `body` as one commit: other readers see all of its changes or none.
   ///
   /// A transaction reads its own writes. When another writer changes what it read before it commits, it is run again
   /// from the start, so the closure must have no effect outside it. It is rolled back when the closure throws.
   ///
-  /// Throws what the closure throws, and `conflict` if every attempt within the busy time-out conflicts. In C:
+  /// Throws what the closure throws, and `conflict` if every attempt within the busy timeout conflicts. In C:
   /// `kept_begin`, `kept_commit` and `kept_rollback`.
   /// - Parameter tag: the tag of this commit, in place of the store's own ``StoreOptions/tag``.
   @discardableResult

@@ -1,6 +1,10 @@
 // Edits that wait for their commit, and the reads they are based on. A transaction holds no lock: at its commit, the
 // storage checks that nothing it read has changed since the revision at which it began to read.
 
+public import KeptSchema
+import KeptSystem
+public import KeptValues
+
 /// Reads and writes that other readers see together or not at all.
 ///
 /// A transaction reads its own writes.
@@ -69,20 +73,20 @@ public final class Transaction: SettingsAccess {
   /// Adds a new value of a key that the index knows; false, with nothing done, if that needs a check.
   package func putKnown(_ value: Value, for key: PreparedBytes) -> Bool {
     guard let bytes = value.bytesAsStored, !store.hasEnded, store.layerStack.sources.isEmpty,
-      let (name, declaration, place) = store.known(key)
+      let known = store.knownKey(key)
     else { return false }
-    guard let declaration else { return edit(name, value, key.bytes.count + bytes, at: place) }
+    guard let declaration = known.declaration else { return edit(known, value, key.bytes.count + bytes) }
     guard let admitted = try? declaration.admitted(value) else { return false }
-    return edit(name, admitted, key.bytes.count + admitted.bytes, at: place)
+    return edit(known, admitted, key.bytes.count + admitted.bytes)
   }
 
   /// Adds a value that its declaration admits; false, with nothing done, if that needs a check.
-  private func edit(_ key: KeyName, _ value: Value, _ bytes: Int, at place: EntryTable.Place) -> Bool {
+  private func edit(_ key: KnownKey, _ value: Value, _ bytes: Int) -> Bool {
     state.updateQuietly { state in
       guard !state.hasEnded, forks == Fork.gate.forks, state.batch.declarations.isEmpty,
         (try? state.allowance.take(bytes, to: State.purpose)) != nil
       else { return false }
-      state.batch.edit(key, .set(value), at: place)
+      state.batch.edit(key.name, .set(value), at: key.hint)
       return true
     }
   }
@@ -134,7 +138,7 @@ public final class Transaction: SettingsAccess {
     state.read { state in keys.map { ($0, state.batch.part(of: $0)) } }
   }
 
-  /// Restores these keys alone: other threads may have edited others meanwhile.
+  /// Restores these keys alone: other threads may have edited others since.
   private func putBack(_ parts: [(key: KeyName, part: Batch.Part)]) {
     state.updateQuietly { state in for (key, part) in parts { state.batch.putBack(part, of: key) } }
   }
@@ -312,7 +316,7 @@ extension Transaction.State {
     let last = max(base, lookedUpTo)
     guard try store.currentRevision() > last else { return }
     guard case .changed(let delta) = try store.changes(after: last) else {
-      throw StoreError(.conflict, "too much has changed since it was begun, at revision \(base); begin again")
+      throw StoreError(.conflict, "too much has changed since the transaction began at revision \(base); try again")
     }
     try Allowance.ask(forEntries: changed.count + delta.entries.count, to: Self.purpose)
     for entry in delta.entries { changed[entry.key] = entry.entry.revision }

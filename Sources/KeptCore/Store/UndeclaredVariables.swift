@@ -1,5 +1,7 @@
 // Which variables of the environment layer set no declared key of a store, and their report to the error handler.
 
+import KeptValues
+
 extension Store {
   /// The variables of the environment layer that set no declared key; none for a store without declarations.
   func undeclaredVariables() throws(StoreError) -> [UndeclaredVariable] {

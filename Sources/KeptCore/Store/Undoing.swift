@@ -1,12 +1,14 @@
-// The history of a store, and commits that restore what an earlier one has replaced.
+// The history of a store, and commits that restore the values that an earlier one has replaced.
+
+public import KeptValues
 
 extension Store {
   /// Returns the past changes of one key, newest first.
   ///
   /// In C: `kept_history_json`. In Python: `settings.history(key)`.
   ///
-  /// The store keeps a limited number, see ``historyLimits()``. Every commit that has returned is in it; of a store
-  /// that may only be read, the commits of the last moments may be missing.
+  /// The store keeps a limited number, see ``historyLimits()``. Every commit that has returned is in it; for a store
+  /// that may only be read, the most recent commits may be missing.
   ///
   /// Throws `unsupported` for a storage without a database, such as `memory:`.
   public func history(of key: String) throws(StoreError) -> History { try history(in: .key(KeyName(key))) }
@@ -20,7 +22,7 @@ extension Store {
     try historicalStorage().history(in: scope).shown
   }
 
-  /// Restores what the commit with a revision has replaced, as one new commit, which can be undone, too.
+  /// Restores the values that the commit with a revision has replaced, as one new commit, which can be undone, too.
   ///
   /// Nothing else is changed. Declarations stay as they are. In C: `kept_undo`. In Python: `settings.undo(revision)`.
   ///
@@ -53,7 +55,7 @@ extension Store {
     return keys
   }
 
-  /// What a commit has changed, if all of it can be restored.
+  /// The changes of a commit, if all of them can be restored.
   private func changes(of revision: Revision, _ transaction: Transaction) throws(StoreError) -> [PastChange] {
     // Also the changes that have had no effect: they are changes since.
     let history = try historicalStorage().history(in: .prefix(""))
@@ -69,7 +71,8 @@ extension Store {
       throw StoreError(
         .conflict, key: changed.first?.key.text,
         "revision \(revision) cannot be undone: these keys have changed since: "
-          + "\(changed.map(\.key.text).joined(separator: ", ")); undo the later changes first, or set them yourself")
+          + "\(changed.map(\.key.text).joined(separator: ", ")); undo the later changes first, or set the keys yourself"
+      )
     }
     return changes
   }
@@ -95,18 +98,19 @@ extension Store {
 }
 
 extension History {
-  /// What the history has instead of a revision.
+  /// The reason why the history does not have a revision.
   fileprivate func lack(of revision: Revision) -> String {
     let folds = changes.lazy.filter { $0.first < $0.revision && $0.first <= revision && revision <= $0.revision }
     if revision > completeAfter, let fold = folds.first(where: \.isTorn) {
-      return "it is in the history only as a part of what the revisions \(fold.first) to \(fold.revision) have changed "
-        + "together; set the keys yourself"
+      return
+        "it is in the history only as part of the combined changes of revisions \(fold.first) to "
+        + "\(fold.revision); set the keys yourself"
     }
     if revision > completeAfter, let fold = folds.first {
-      return "the history has the revisions \(fold.first) to \(fold.revision) as one change; undo \(fold.revision)"
+      return "the history has revisions \(fold.first) to \(fold.revision) as one change; undo \(fold.revision)"
     }
-    let range = changes.first.map { "has the revisions \(completeAfter + 1) to \($0.revision)" }
-    return "the history \(range ?? "is empty"), and this one is not in it, or changed no value"
+    let range = changes.first.map { "has revisions \(completeAfter + 1) to \($0.revision)" }
+    return "the history \(range ?? "is empty"); this revision is not in it or changed no value"
   }
 }
 
@@ -116,7 +120,7 @@ extension Transaction {
     let key = change.key
     let present = try entry(for: key)
     let isAbsent = present?.value == nil
-    guard isAbsent ? change.new == .absent || change.new == .secret : present?.revision == change.revision else {
+    guard isAbsent ? change.new == .absent : present?.revision == change.revision else {
       // Changed after the history was read; the next attempt says so.
       throw StoreError(.conflict, key: key.text, "its value has changed since revision \(change.revision)")
     }
@@ -126,7 +130,7 @@ extension Transaction {
     case .secret:
       throw StoreError(
         .unsupported, key: key.text,
-        "revision \(change.revision) cannot be undone: a secret's values are not kept; set the key yourself")
+        "revision \(change.revision) cannot be undone: the history keeps no secrets; set the key yourself")
     case .notKept:
       throw StoreError(
         .unsupported, key: key.text,
@@ -134,7 +138,7 @@ extension Transaction {
     case .unknown:
       throw StoreError(
         .unsupported, key: key.text,
-        "revision \(change.revision) cannot be undone: the history no longer has what the key had before; set the key "
+        "revision \(change.revision) cannot be undone: the history no longer has the previous value; set the key "
           + "yourself")
     }
   }

@@ -6,7 +6,10 @@
 // "declarations" and "unreadable" are present if requested, "omitted" unless secrets are included, and "schemaVersion"
 // if a program has assigned one. Equal stores have equal exports, except for the revision.
 
-/// What to export.
+import KeptSchema
+public import KeptValues
+
+/// The options of an export.
 public struct ExportOptions: Sendable {
   /// Only keys that begin with it.
   public var prefix: String
@@ -119,32 +122,32 @@ private final class Export {
 
   /// Writes the text; a long text is written to the draft in parts, if there is one.
   func write(to text: inout CText, _ draft: FileDraft?) throws(StoreError) {
-    text.append("{")
+    text.write("{")
     if options.includesDeclarations { try writeDeclarations(to: &text, draft) }
-    text.append("\"kept\":\(KeptDocument.version)")
+    text.write("\"kept\":\(KeptDocument.version)")
     if !options.includesSecrets { text.append(.array(omitted), as: "omitted") }
     text.append(.string(options.prefix), as: "prefix")
-    text.append(",\"revision\":\(revision)")
-    if schemaVersion > 0 { text.append(",\"schemaVersion\":\(schemaVersion)") }
+    text.write(",\"revision\":\(revision)")
+    if schemaVersion > 0 { text.write(",\"schemaVersion\":\(schemaVersion)") }
     if options.leavesOutUnreadable { text.append(.array(unreadable), as: "unreadable") }
     try writeValues(to: &text, draft)
-    text.append("}")
+    text.write("}")
   }
 
   private func writeDeclarations(to text: inout CText, _ draft: FileDraft?) throws(StoreError) {
-    text.append("\"declarations\":{")
+    text.write("\"declarations\":{")
     var isFirst = true
     for (key, declaration) in declarations {
       text.appendName(key.text, isFirst: isFirst)
       isFirst = false
-      text.append(declaration.json)
+      text.write(declaration.json)
       try pass(&text, draft)
     }
-    text.append("},")
+    text.write("},")
   }
 
   private func writeValues(to text: inout CText, _ draft: FileDraft?) throws(StoreError) {
-    text.append(",\"values\":{")
+    text.write(",\"values\":{")
     let reporter = ProgressReporter(options.progress, total: values.count)
     var done = 0
     for keyed in values {
@@ -154,7 +157,7 @@ private final class Export {
       try pass(&text, draft)
       done += 1
     }
-    text.append("}")
+    text.write("}")
     try reporter.finish()
   }
 

@@ -1,6 +1,8 @@
 // Writes and syncs a file atomically.
 
 import CPlatform
+import KeptSystem
+import KeptValues
 
 /// A file that is written under a temporary name and renamed once it is on the disk.
 struct FileDraft {

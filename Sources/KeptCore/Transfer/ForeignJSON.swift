@@ -1,8 +1,10 @@
 // The members of another program's JSON object that are settings: all of them, or the leaves of nested objects.
 //
 // Values are read as in Kept's own JSON: an array is one value, and so is an object if objects are not split. A form of
-// Extended JSON such as {"$date":…} is the value that it stands for. A value is imported completely or not at all; what
+// Extended JSON such as {"$date":…} is the value that it encodes. A value is imported completely or not at all; what
 // Kept cannot hold is not an error of the text, and is reported. No message quotes a value, because it may be a secret.
+
+import KeptValues
 
 /// The settings in a JSON object that another program has written.
 struct ForeignJSON {
@@ -74,16 +76,16 @@ struct ForeignJSON {
     guard keyBytes <= mostKeyBytes else {
       throw StoreError(
         .tooLarge, offset: 0,
-        "the keys that the text stands for have more than \(mostKeyBytes) bytes together; split it, or shorten the "
-          + "names of its objects and the prefix")
+        "the keys of the text are longer than \(mostKeyBytes) bytes in total; split the text, or shorten the names of "
+          + "its objects and the prefix")
     }
-    // A name that begins with a dollar sign beside other members of a nested object is not part of a known form.
-    if isForm { return try leaveOut(name, "a name that begins with $ stands for a form that Kept does not know") }
+    // A name that begins with a dollar sign next to other members of a nested object is not part of a known form.
+    if isForm { return try leaveOut(name, #"names that begin with $ are only for known forms, such as {"$date":…}"#) }
     do throws(StoreError) {
       try reading.take(part.memory, to: Self.purpose)
       let value = try part.value()
       if case .null = value {
-        throw StoreError(.invalid, "it has no value, which is how Kept says that there is no setting")
+        throw StoreError(.invalid, "null means that the key has no value; leave it out")
       }
       // A name that is too long by itself is not copied first: there may be many.
       let key = try KeyName(name.utf8.count > Limits.keyBytes ? name : joined([prefix, name]))
@@ -100,7 +102,8 @@ struct ForeignJSON {
   private mutating func leaveOut(_ name: String, _ reason: String) throws(StoreError) {
     guard notCarried.count < Self.mostNotes else {
       throw StoreError(
-        .tooLarge, offset: 0, "more than \(Self.mostNotes) members of the text cannot be imported; split it")
+        .tooLarge, offset: 0,
+        "the text has more than \(Self.mostNotes) members that cannot be imported; split the text")
     }
     try allowance.take(reason.utf8.count, to: Self.purpose)
     try Memory.makeRoom(in: &notCarried, to: Self.purpose)
@@ -118,7 +121,7 @@ struct ForeignJSON {
       let setting = settings[index]
       if count > 0, settings[count - 1].key == setting.key {
         count -= 1
-        try leaveOut(setting.key.text, "the key is in the text again, and the last one counts")
+        try leaveOut(setting.key.text, "the key appears again, and the last value is used")
       }
       settings[count] = setting
       count += 1

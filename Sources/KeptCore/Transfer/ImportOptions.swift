@@ -1,4 +1,7 @@
-// What programs import, and the calls: a text becomes settings, which `Importing` compares and commits.
+// The options and calls of an import: a text becomes settings, which `Importing` compares and commits.
+
+import KeptSystem
+public import KeptValues
 
 /// The format of a text that is imported.
 ///
@@ -12,7 +15,7 @@ public enum ImportFormat: Hashable, Sendable {
   case nestedJSON
 }
 
-/// What to import, and how.
+/// The options of an import.
 public struct ImportOptions: Sendable {
   public var format: ImportFormat
   /// Of an export, only keys that begin with it are imported; with other formats it is prepended to every key.
@@ -81,7 +84,7 @@ extension Store {
   public func `import`(
     contentsOf path: String, _ options: ImportOptions = ImportOptions()
   ) throws(StoreError) -> ImportReport {
-    let bytes = try WholeFile.bytes(of: path, atMost: ImportOptions.mostBytes, "what is to be imported")
+    let bytes = try WholeFile.bytes(of: path, atMost: ImportOptions.mostBytes, "the file to import")
     do throws(StoreError) { return try self.import(bytes, options) } catch {
       throw error.key == nil && error.offset != nil ? error.said { "\(path): \($0)" } : error
     }
@@ -97,7 +100,7 @@ extension Store {
     return try self.import(rules) { () throws(StoreError) in
       guard bytes.count <= ImportOptions.mostBytes else {
         throw StoreError(
-          .tooLarge, "the text has \(bytes.count) bytes; at most \(ImportOptions.mostBytes) are imported")
+          .tooLarge, "the text is \(bytes.count) bytes long; at most \(ImportOptions.mostBytes) are allowed")
       }
       return try Self.incoming(bytes, options)
     }
@@ -109,7 +112,7 @@ extension Store {
     if options.format == .kept { return try KeptDocument.read(bytes, prefix: options.prefix, options.progress) }
     if options.format == .nestedJSON, options.separator.isEmpty {
       // With it, `{"a":{"bc":1}}` and `{"ab":{"c":1}}` would be one key.
-      throw StoreError(.invalid, "the separator between the parts of a key is empty; give one, such as a dot")
+      throw StoreError(.invalid, "the separator between the parts of a key is empty; use one such as a dot")
     }
     let reporter = ProgressReporter(options.progress, total: bytes.count)
     try reporter.report(0)

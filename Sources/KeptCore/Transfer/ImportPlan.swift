@@ -1,12 +1,15 @@
 // Compares an import with the stored data: the batch to commit, the report, and the refusals.
 
+import KeptSchema
+import KeptValues
+
 /// The difference between a text's contents and the stored data.
 final class ImportPlan {
   /// The changes to commit.
   private(set) var batch: Batch
   private(set) var report = ImportReport()
   private var refusals: [StoreError] = []
-  // Everything that the text requests, including what is stored already.
+  // Everything that the text requests, including values that are stored already.
   private var wish = Batch()
 
   private let incoming: Incoming
@@ -22,7 +25,7 @@ final class ImportPlan {
     _ incoming: Incoming, over stored: StoredEntries, _ rules: ImportRules, into batch: Batch,
     under layerStack: LayerStack
   ) throws(StoreError) {
-    // What is stored, wished for, edited and reported are lists and tables of their own.
+    // The stored, requested, edited and reported values are separate lists and tables.
     let count = incoming.settings.count + (incoming.declarations?.count ?? 0)
     try Allowance.ask(
       forEntries: 2 * count + stored.entries.count + stored.unreadable.count, to: "import the settings")
@@ -69,7 +72,11 @@ final class ImportPlan {
       // theirs.
       for (key, entry) in present where entry.declaration != nil && !isWithheld(key) { wish.declare(key, nil) }
     }
-    for (key, declaration) in declarations { wish.declare(key, declaration) }
+    for (key, declaration) in declarations {
+      // A lost declaration says less than any other.
+      if declaration == .lost, !replacing, present[key]?.declaration != nil { continue }
+      wish.declare(key, declaration)
+    }
   }
 
   private func wishForValues(replacing: Bool) {
@@ -98,7 +105,7 @@ final class ImportPlan {
   /// Whether the text omits the value of the key.
   @inline(never)
   private func isWithheld(_ key: KeyName) -> Bool {
-    if incoming.withheld.contains(key) { return true }
+    if incoming.omitted.contains(key) || incoming.unreadable.contains(key) { return true }
     return incoming.isWithoutSecrets && present[key]?.declaration?.isSecret == true
   }
 

@@ -1,6 +1,9 @@
-// What an import has changed, or would change.
+// The changes of an import, made or planned.
 
-/// What an import has done, or what a dry run would do.
+import KeptSystem
+public import KeptValues
+
+/// The result of an import, or of a dry run.
 public struct ImportReport: Sendable {
   /// The store's revision afterwards; for a dry run, the revision that the text was compared with.
   public internal(set) var revision: Revision = 0
@@ -61,7 +64,7 @@ extension ImportReport {
   /// Throws `failed` where there is no memory for it.
   package func newCText() throws(StoreError) -> UnsafeMutablePointer<CChar> {
     let count = changed.count + removed.count + declared.count + refused.count + notCarried.count
-    try Allowance.ask(forEntries: 2 * count, to: "report what was imported")
+    try Allowance.ask(forEntries: 2 * count, to: "report the import")
     return try asValue.newCText()
   }
 

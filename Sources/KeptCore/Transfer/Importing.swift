@@ -1,6 +1,9 @@
 // Imports the content of a text into a store: all of it in one commit, against the state that it was compared with, or
 // nothing.
 
+import KeptSchema
+import KeptValues
+
 /// How the content of a text is imported.
 struct ImportRules: Sendable {
   /// Whether keys with the prefix that are not in the text are removed.
@@ -18,7 +21,9 @@ extension Store {
     _ rules: ImportRules, read: () throws(StoreError) -> Incoming
   ) throws(StoreError) -> ImportReport {
     guard try storage().abilities.isSuperset(of: [.atomicBatch, .revisions, .listsKeys]) else {
-      throw StoreError(.unsupported, "this storage cannot change many keys at once; import into a store in a folder")
+      throw StoreError(
+        .unsupported,
+        "this storage cannot list its keys, or cannot change several at once; import into a store in a folder")
     }
     let incoming = try read()
     let reporter = ProgressReporter(rules.progress, total: incoming.size)
@@ -50,7 +55,7 @@ extension Store {
     try carry(incoming.schemaVersion, into: &batch, at: stored.revision)
     let plan = try ImportPlan(incoming, over: stored, rules, into: batch, under: layerStack)
     if plan.declares, try !storage().abilities.contains(.declarations) {
-      throw StoreError(.unsupported, "this storage keeps no declarations; import without them")
+      throw StoreError(.unsupported, "this storage does not support declarations; import without them")
     }
     return plan
   }
@@ -60,18 +65,24 @@ extension Store {
   /// An empty store takes the version of the text.
   private func carry(_ version: UInt32, into batch: inout Batch, at revision: Revision) throws(StoreError) {
     guard version > 0 else { return }
-    let found = try knownSchemaVersion()
+    guard try storage().abilities.contains(.schemaVersion) else {
+      throw StoreError(
+        .unsupported,
+        "the export has schema version \(version), but this storage does not support schema versions; import into a "
+          + "store in a folder")
+    }
+    let found = try storage().schemaVersion()
     if found != version {
-      guard found == 0, try storage().holdsNothing(), try storage().abilities.contains(.schemaVersion) else {
+      guard found == 0, try storage().holdsNothing() else {
         let here = found == 0 ? "settings without one" : "settings of schema version \(found)"
-        throw StoreError(
-          .unsupported,
-          "the export is of schema version \(version), and the store has \(here); import it into a new store, migrate "
-            + "that one, and export it again")
+        let remedy =
+          found < version
+          ? "migrate this store first" : "import it into a new store, migrate that store, and export it again"
+        throw StoreError(.unsupported, "the export has schema version \(version), but the store has \(here); \(remedy)")
       }
       batch.schemaVersion = version
       batch.conditions.append(.unchangedPrefix("", after: revision))
     }
-    if try storage().abilities.contains(.schemaVersion) { batch.conditions.append(.schemaVersion(found)) }
+    batch.conditions.append(.schemaVersion(found))
   }
 }

@@ -1,5 +1,8 @@
-// What a reader hands over: the settings of a text, and what could not be read as a setting. An import is the same for
-// an export and for another program's JSON.
+// The result of a reader: the settings of a text, and the parts that could not be read as settings. An import is the
+// same for an export and for another program's JSON.
+
+import KeptSchema
+import KeptValues
 
 /// The content of a text to be imported.
 final class Incoming {
@@ -14,8 +17,10 @@ final class Incoming {
   var secrets: Set<KeyName> = []
   /// The separator in the text's keys where an object was split into its members; nil if none was split.
   let separator: String?
-  /// Keys that the exported store had, without their values: they are not changed.
-  var withheld: Set<KeyName> = []
+  /// The keys of secrets, whose values were left out of the export: they are not changed.
+  var omitted: Set<KeyName> = []
+  /// The keys whose values could not be read when they were exported: they are not changed.
+  var unreadable: Set<KeyName> = []
   /// Whether it was written without the values of secrets.
   var isWithoutSecrets = false
   /// 0 if there is none.
@@ -39,7 +44,7 @@ final class Incoming {
 
   struct Setting: Sendable {
     let key: KeyName
-    /// The value in the form in which a store keeps it.
+    /// The value in its stored form.
     let value: Value
   }
 }

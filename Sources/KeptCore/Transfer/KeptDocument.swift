@@ -2,6 +2,9 @@
 //
 // An error in the text itself ends the read; an error in one key is a refusal, and all refusals are collected.
 
+import KeptSchema
+import KeptValues
+
 /// The reader of an export.
 final class KeptDocument {
   /// The version of the format.
@@ -19,7 +22,7 @@ final class KeptDocument {
 
   /// Reads an export.
   ///
-  /// Throws `invalid`, with an offset, if the text is no export, `unsupported` for one of a later version, and
+  /// Throws `invalid`, with an offset, if the text is not an export, `unsupported` for one of a later version, and
   /// `tooLarge`.
   /// - Parameter prefix: keys without this prefix are skipped.
   static func read(
@@ -50,16 +53,18 @@ final class KeptDocument {
       }
       let offset = members.position
       guard case .int(let found) = try members.value(), found > 0 else {
-        throw StoreError(.invalid, offset: offset, "\"kept\" is the version of an export, such as \(version)")
+        throw StoreError(.invalid, offset: offset, "\"kept\" must be the version of the export, such as \(version)")
       }
       guard found == version else {
         throw StoreError(
-          .unsupported, "the export has the version \(found), and up to \(version) is known here; update the library")
+          .unsupported,
+          "the export has version \(found), but this library knows versions up to \(version); update the library")
       }
       return
     }
     throw StoreError(
-      .invalid, offset: 0, "the text is no export of Kept: it has no member \"kept\"; say which other format it has")
+      .invalid, offset: 0,
+      "the text is not a Kept export: it has no member \"kept\"; to import another format, specify it")
   }
 
   private func readMember(_ name: String) throws(StoreError) {
@@ -69,26 +74,26 @@ final class KeptDocument {
     case "declarations": try readDeclarations()
     case "values": try readValues()
     case "omitted":
-      found.withheld.formUnion(try keys(of: name))
+      found.omitted.formUnion(try keys(of: name))
       found.isWithoutSecrets = true
-    case "unreadable": found.withheld.formUnion(try keys(of: name))
+    case "unreadable": found.unreadable.formUnion(try keys(of: name))
     case "prefix":
       guard case .string(let text) = try members.value() else {
-        throw StoreError(.invalid, offset: offset, "\"prefix\" takes the text that all keys begin with")
+        throw StoreError(.invalid, offset: offset, "\"prefix\" must be the string that all keys begin with")
       }
       prefix = ExactString(text)
     case "revision":
       guard try members.value().asUInt64 != nil else {
-        throw StoreError(.invalid, offset: offset, "\"revision\" takes an integer of 0 or more")
+        throw StoreError(.invalid, offset: offset, "\"revision\" must be a non-negative integer")
       }
     case "schemaVersion":
       guard let version = try members.value().asUInt64.flatMap({ UInt32(exactly: $0) }), version > 0 else {
-        throw StoreError(.invalid, offset: offset, "\"schemaVersion\" takes an integer from 1 to \(UInt32.max)")
+        throw StoreError(.invalid, offset: offset, "\"schemaVersion\" must be an integer from 1 to \(UInt32.max)")
       }
       found.schemaVersion = version
     default:
       throw StoreError(
-        .invalid, offset: offset, "the export has the member \"\(Excerpt.of(name))\", which is not known; leave it out")
+        .invalid, offset: offset, "the export has the unknown member \"\(Excerpt.of(name))\"; leave it out")
     }
   }
 
@@ -121,7 +126,8 @@ final class KeptDocument {
       try allowance.take(2 * part.memory + name.utf8.count, to: Self.purpose)
       guard let key = key(name) else { continue }
       do throws(StoreError) {
-        let declaration = try Declaration(part.value(isSchema: true))
+        let schema = try part.value(isSchema: true)
+        let declaration = schema.isLostDeclaration ? .lost : try Declaration(schema)
         declarations.append((key, declaration))
         if declaration.isSecret { found.secrets.insert(key) }
       } catch {
@@ -136,7 +142,7 @@ final class KeptDocument {
   @inline(never)
   private func openObject(_ name: String) throws(StoreError) {
     guard try members.open() else {
-      throw StoreError(.invalid, offset: members.position, "\"\(name)\" takes an object of keys")
+      throw StoreError(.invalid, offset: members.position, "\"\(name)\" must be an object that maps keys to \(name)")
     }
   }
 
@@ -153,13 +159,13 @@ final class KeptDocument {
   private func keys(of name: String) throws(StoreError) -> [KeyName] {
     let offset = members.position
     guard let elements = try members.value().asArray else {
-      throw StoreError(.invalid, offset: offset, "\"\(name)\" takes an array of keys")
+      throw StoreError(.invalid, offset: offset, "\"\(name)\" must be an array of keys")
     }
     var keys: [KeyName] = []
     try Allowance.ask(forEntries: elements.count, to: Self.purpose)
     for element in elements {
       guard let text = element.asString, let key = try? KeyName(text) else {
-        throw StoreError(.invalid, offset: offset, "\"\(name)\" takes an array of keys, each of them text")
+        throw StoreError(.invalid, offset: offset, "\"\(name)\" must be an array of keys")
       }
       keys.append(key)
     }
@@ -169,7 +175,7 @@ final class KeptDocument {
   /// Returns the content after checking that it is complete.
   private func settled() throws(StoreError) -> Incoming {
     guard hasValues else {
-      throw StoreError(.invalid, offset: 0, "the export has no member \"values\"; take another copy")
+      throw StoreError(.invalid, offset: 0, "the export has no member \"values\"; export the store again")
     }
     for setting in found.settings { try checkPrefix(of: setting.key) }
     for declared in found.declarations ?? [] { try checkPrefix(of: declared.key) }
@@ -179,8 +185,8 @@ final class KeptDocument {
     } else if !wanted.hasPrefix(prefix) {
       throw StoreError(
         .invalid,
-        "the export is of keys that begin with \"\(Excerpt.of(prefix.text))\", and none of them begins with "
-          + "\"\(Excerpt.of(wanted.text))\"; give another prefix")
+        "the export has only keys that begin with \"\(Excerpt.of(prefix.text))\", none with "
+          + "\"\(Excerpt.of(wanted.text))\"; use another prefix")
     }
     return found
   }
@@ -189,6 +195,7 @@ final class KeptDocument {
   private func checkPrefix(of key: KeyName) throws(StoreError) {
     guard !key.exact.hasPrefix(prefix) else { return }
     throw StoreError(
-      .invalid, key: key.text, "does not begin with \"\(Excerpt.of(prefix.text))\", as the export says of all")
+      .invalid, key: key.text,
+      "does not begin with \"\(Excerpt.of(prefix.text))\", the prefix of the export; correct one of them")
   }
 }

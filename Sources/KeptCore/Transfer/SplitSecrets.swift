@@ -1,5 +1,7 @@
 // Secrets for which nested JSON has an object: its members would become separate keys that are not secret.
 
+import KeptValues
+
 /// The prefixes of keys that an import must not create.
 struct SplitSecrets {
   private var secrets = PrefixTable<Secret>()
@@ -29,7 +31,7 @@ struct SplitSecrets {
   static func refusal(of key: KeyName) -> StoreError {
     StoreError(
       .invalid, key: key.text,
-      "is declared secret, and its members would become keys that are not; import the text as flat JSON, or declare "
+      "is declared secret, but its members would become keys that are not; import the text as flat JSON, or declare "
         + "the keys of the members first")
   }
 }

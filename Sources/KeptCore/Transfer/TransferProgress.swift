@@ -1,5 +1,7 @@
 // Progress and cancellation of a long export or import.
 
+package import KeptValues
+
 /// Receives the progress of an export or an import; returns true to continue, or false to stop with nothing changed.
 ///
 /// An export counts keys. An import counts the bytes of its text: it reads all of them before it commits, which is one
@@ -25,7 +27,7 @@ package final class ProgressReporter {
     guard let hears, done >= next else { return }
     next = done + max(1, total / 100)
     guard hears(done, total) else {
-      throw StoreError(.failed, "the program's progress callback has stopped it; nothing was changed")
+      throw StoreError(.failed, "the program's progress callback stopped the operation; nothing was changed")
     }
   }
 

@@ -76,7 +76,7 @@ static const char *filled(char byte, size_t count) {
   return text;
 }
 
-/** Bytes of the script, without anything that leads out of the folder in which the script works. */
+/** Bytes of the script, without anything that leads out of the script's folder. */
 static const char *harmless(script *script) {
   static char text[64];
   next_bytes(script, text, 40);

@@ -94,7 +94,7 @@ static void descriptors(script *script) {
   int fd = -1, *to = rarely(script, 16) ? NULL : &fd;
   kept_status status = rarely(script, 2) ? TRY(error, kept_store_fd, next_handle(script), to)
                                          : TRY(error, kept_subscription_fd, next_subscription(script), to);
-  must(status < 0 || fd >= 0, "a descriptor is none below 0");
+  must(status < 0 || fd >= 0, "a descriptor is not below 0");
 }
 
 static void dispatch(script *script) {

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Creates the folder in which all scripts work, and makes it the working directory. Call once, before the first
+/** Creates the folder of all scripts, and makes it the working directory. Call once, before the first
  * script. */
 void begin_scripts(void);
 /** Runs one script. Closes every store that it opens, and removes every file that it creates. */

@@ -47,7 +47,7 @@ static const kept_options *next_options(script *script, options *out) {
   out->options.durability = next_flags(script, 1) & (rarely(script, 4) ? UINT32_MAX : KEPT_SHARED);
   out->options.busy_timeout_ms = next_timeout(script);
   out->options.delivery = next_flags(script, 1);
-  out->options.reserved = rarely(script, 32) ? UINT32_MAX : 0;
+  out->options.access = rarely(script, 32) ? UINT32_MAX : rarely(script, 8) ? KEPT_READ_ONLY : KEPT_READ_WRITE;
   out->options.tag = next_name(script, "calls");
   out->options.managed = rarely(script, 8) ? next_name(script, "./managed.json") : NULL;
   out->options.system = rarely(script, 8) ? next_name(script, "./managed.json") : NULL;

@@ -306,12 +306,91 @@ static void register_defaults(script *script) {
   TRY(error, kept_register_json, store, json);
 }
 
+static void place(script *script) {
+  kept_error *error = next_error(script);
+  static const char *const locations[] = { "memory:", "dir:", "com.example.a", "/no/such", "", "a b", "etcd:x", NULL };
+  char *json = NULL, **to = rarely(script, 16) ? NULL : &json;
+  if (TRY(error, kept_place_json, locations[next_byte(script) % 8], to) >= 0) take_text(json);
+}
+
+static void processes(script *script) {
+  kept_error *error = next_error(script);
+  char *json = NULL, **to = rarely(script, 16) ? NULL : &json;
+  if (TRY(error, kept_processes_json, rarely(script, 8) ? "/dev/shm" : "/no/such", to) >= 0) take_text(json);
+}
+
+static void findings(script *script) {
+  kept_error *error = next_error(script);
+  char *json = NULL, **to = rarely(script, 16) ? NULL : &json;
+  const char *location = rarely(script, 8) ? "memory:" : rarely(script, 4) ? NULL : "/no/such";
+  if (TRY(error, kept_findings_json, location, NULL, NULL, NULL, to) >= 0) take_text(json);
+}
+
+static void places(script *script) {
+  kept_error *error = next_error(script);
+  char *json = NULL, **to = rarely(script, 16) ? NULL : &json;
+  if (TRY(error, kept_places_json, rarely(script, 8) ? "/dev/shm" : "/no/such", to) >= 0) take_text(json);
+}
+
+static void layer_files(script *script) {
+  kept_error *error = next_error(script);
+  kept_store *store = next_handle(script);
+  char *json = NULL, **to = rarely(script, 16) ? NULL : &json;
+  if (TRY(error, kept_layer_files_json, store, to) >= 0) take_text(json);
+}
+
+static void layer_check(script *script) {
+  kept_error *error = next_error(script);
+  const char *json = rarely(script, 2) ? next_json(script) : "{\"values\":{\"a\":1}}";
+  uint32_t layer = next_byte(script) % 9;
+  TRY(error, kept_layer_check, json, json ? strlen(json) : 1, layer);
+}
+
+static const char *next_type(script *script) {
+  static const char *const types[] = { "integer", "string", "bytes", "date", "boolean", "array", "wrong", NULL };
+  return types[next_byte(script) % 8];
+}
+
+static void text_to_json(script *script) {
+  kept_error *error = next_error(script);
+  size_t length = next_bytes(script, buffer, 64);
+  char *json = NULL, **to = rarely(script, 16) ? NULL : &json;
+  const char *type = next_type(script);
+  if (TRY(error, kept_text_to_json, rarely(script, 16) ? NULL : buffer, length, type, to) >= 0) take_text(json);
+}
+
+static void json_to_text(script *script) {
+  kept_error *error = next_error(script);
+  const char *json = next_json(script), *type = next_type(script);
+  char *text = NULL, **to = rarely(script, 16) ? NULL : &text;
+  if (TRY(error, kept_json_to_text, json, type, to) >= 0) take_text(text);
+}
+
+static void differences(script *script) {
+  kept_error *error = next_error(script);
+  kept_store *old = rarely(script, 8) ? NULL : next_handle(script), *changed = next_handle(script);
+  const char *file = rarely(script, 8) ? "./export.json" : NULL;
+  char *json = NULL, **to = rarely(script, 16) ? NULL : &json;
+  uint32_t flags = next_flags(script, 1);
+  if (TRY(error, kept_differences_json, old, file, changed, NULL, flags, to) >= 0) take_text(json);
+}
+
 static void display(script *script) {
   kept_error *error = next_error(script);
   size_t length = next_bytes(script, buffer, 64);
   char *displayed = NULL, **to = rarely(script, 16) ? NULL : &displayed;
   uint32_t form = next_byte(script) % 4;
   if (TRY(error, kept_display_text, rarely(script, 16) ? NULL : buffer, length, form, to) >= 0) take_text(displayed);
+}
+
+static void display_cut(script *script) {
+  kept_error *error = next_error(script);
+  size_t length = next_bytes(script, buffer, 64), used = 0;
+  char *cut = NULL, **to = rarely(script, 16) ? NULL : &cut;
+  size_t columns = rarely(script, 8) ? SIZE_MAX : next_byte(script) % 32;
+  if (TRY(error, kept_display_cut, rarely(script, 16) ? NULL : buffer, length, columns, to, &used) < 0) return;
+  must(used <= columns, "a text takes no more columns than it may");
+  take_text(cut);
 }
 
 const step value_steps[] = {
@@ -350,6 +429,16 @@ const step value_steps[] = {
   explain,
   layer_of,
   register_defaults,
+  place,
+  places,
+  processes,
+  findings,
+  layer_files,
+  layer_check,
+  text_to_json,
+  json_to_text,
+  differences,
   display,
+  display_cut,
 };
 const size_t value_count = sizeof value_steps / sizeof *value_steps;

@@ -1,13 +1,12 @@
 /* Threads that are cancelled with pthread_cancel() in the middle of a call: the call ends first, and no lock stays
  * held. The thread is cancelled before the call begins, so the first cancellation point inside the call would end
  * it. */
-#define _XOPEN_SOURCE 700
-#include "../recorder.h"
+#include "recorder.h"
+#include "suite.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static struct {
@@ -17,12 +16,7 @@ static struct {
   int has_returned;
 } shared;
 
-static void ignore(void *context, const kept_notice *notice) { (void)context, (void)notice; }
-
-static kept_status do_nothing(void *context, kept_store *transaction, kept_error *error) {
-  (void)context, (void)transaction, (void)error;
-  return KEPT_OK;
-}
+static kept_status do_nothing(void *context, kept_store *transaction, kept_error *error) { return KEPT_OK; }
 
 /* The calls. Each waits for a file, a lock or another thread. */
 
@@ -59,8 +53,8 @@ static void look_at_a_snapshot(void) {
 }
 static void declare(void) { kept_declare_json(shared.store, "declared", "{\"type\":\"string\"}", NULL); }
 static void observe(void) {
-  kept_observe(
-    shared.store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, ignore, NULL, NULL, &shared.subscription, NULL);
+  kept_observe(shared.store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, ignore_notice, NULL, NULL,
+    &shared.subscription, NULL);
 }
 static void unobserve(void) { kept_unobserve(shared.subscription); }
 static void export_to_file(void) { kept_export_file(shared.store, file_of(shared.folder, "export"), NULL, NULL); }
@@ -96,10 +90,9 @@ static void expect_no_lock(const char *name) {
   /* A fork waits for every thread that is inside Kept. */
   pid_t child = fork();
   if (child == 0) leave_fork(0);
-  int status = -1;
-  CHECK_INT(child, waitpid(child, &status, 0));
-  if (status != 0) fprintf(stderr, "after %s\n", name);
-  CHECK_INT(0, status);
+  int end = end_of(child);
+  if (end != 0) fprintf(stderr, "after %s\n", name);
+  CHECK_INT(0, end);
 }
 
 static void cancel_in(const char *name, void (*call)(void)) {
@@ -114,7 +107,7 @@ static void cancel_in(const char *name, void (*call)(void)) {
   expect_no_lock(name);
 }
 
-static void a_call_ends_before_its_thread_is_cancelled(void) {
+FOLDER_TEST(a_call_ends_before_its_thread_is_cancelled) {
   shared.store = fresh_store();
   shared.folder = fresh_folder();
   mkdir(shared.folder, 0700);
@@ -142,7 +135,6 @@ static void a_call_ends_before_its_thread_is_cancelled(void) {
 /* Callbacks that cancel their own thread. */
 
 static int cancel_and_count(void *count, const char *key) {
-  (void)key;
   pthread_cancel(pthread_self());
   pthread_testcancel();
   ++*(int *)count;
@@ -155,7 +147,7 @@ static void *list_and_cancel(void *count) {
   return NULL;
 }
 
-static void a_callback_that_cancels_its_thread_does_not_end_the_call(void) {
+TEST(a_callback_that_cancels_its_thread_does_not_end_the_call) {
   shared.store = fresh_store();
   int count = 0;
   pthread_t thread;
@@ -169,12 +161,11 @@ static void a_callback_that_cancels_its_thread_does_not_end_the_call(void) {
 }
 
 static void cancel_delivery(recorder *recorder) {
-  (void)recorder;
   pthread_cancel(pthread_self());
   pthread_testcancel();
 }
 
-static void a_callback_that_cancels_the_delivery_thread_is_called_again(void) {
+TEST(a_callback_that_cancels_the_delivery_thread_is_called_again) {
   kept_store *store = fresh_store();
   recorder *recorder = new_recorder();
   recorder->then = cancel_delivery;
@@ -185,15 +176,4 @@ static void a_callback_that_cancels_the_delivery_thread_is_called_again(void) {
   }
   kept_close(store);
   CHECK_INT(1, released(recorder));
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    FOLDER_TEST(a_call_ends_before_its_thread_is_cancelled),
-    TEST(a_callback_that_cancels_its_thread_does_not_end_the_call),
-    TEST(a_callback_that_cancels_the_delivery_thread_is_called_again),
-    { 0 },
-  };
-  static const role roles[] = { { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

@@ -1,6 +1,5 @@
 /* Repeated opening and closing: a closed store keeps less than a hundred and fifty bytes, and no mapping. */
-#define _XOPEN_SOURCE 700
-#include "check.h"
+#include "suite.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,15 +11,9 @@ typedef struct size {
 } size;
 
 static size size_of_this_process(void) {
-  size found = { 0, 0 };
+  size found = { number_in_file("/proc/self/status", "RssAnon:"), 0 };
   char line[4096];
-  FILE *file = fopen("/proc/self/status", "r");
-  while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-    long kilobytes;
-    if (sscanf(line, "RssAnon: %ld kB", &kilobytes) == 1) found.kilobytes = kilobytes;
-  }
-  if (file != NULL) fclose(file);
-  file = fopen("/proc/self/maps", "r");
+  FILE *file = fopen("/proc/self/maps", "r");
   while (file != NULL && fgets(line, sizeof line, file) != NULL) found.mappings++;
   if (file != NULL) fclose(file);
   return found;
@@ -77,8 +70,6 @@ static void read_everything(const char *location) {
   kept_close(store);
 }
 
-static void ignore(void *context, const kept_notice *notice) { (void)context, (void)notice; }
-
 /** Leaves a subscription and a transaction for kept_close() to end, and uses layers. */
 static void use_layers_and_observe(const char *location) {
   char *argv[] = { "program", "-key 1", "5" };
@@ -93,7 +84,7 @@ static void use_layers_and_observe(const char *location) {
   CHECK_INT(KEPT_OK, kept_register_json(store, "{\"registered\":1}", NULL));
   CHECK(kept_store_layers(store) != NULL);
   CHECK_INT(KEPT_OK, kept_begin(store, NULL, &transaction, NULL));
-  CHECK_INT(KEPT_OK, kept_observe(store, "key", KEPT_OBSERVE_KEY, ignore, NULL, NULL, &subscription, NULL));
+  CHECK_INT(KEPT_OK, kept_observe(store, "key", KEPT_OBSERVE_KEY, ignore_notice, NULL, NULL, &subscription, NULL));
   CHECK_INT(KEPT_OK, kept_get_int64(store, "registered", &value, NULL));
   kept_close(store);
   CHECK_INT(KEPT_CLOSED, kept_get_int64(transaction, "registered", &value, NULL));
@@ -120,38 +111,28 @@ static long many(void) {
   return given != NULL ? atol(given) : 8000;
 }
 
-static void closed_handles_of_an_open_store_take_almost_no_memory(void) {
+TEST(closed_handles_of_an_open_store_take_almost_no_memory) {
   kept_store *keeper = NULL;
   const char *location = filled_location(&keeper);
   repeat(many(), 150, read_twice, location);
 }
 
-static void closed_stores_take_almost_no_memory(void) {
+FOLDER_TEST(closed_stores_take_almost_no_memory) {
   kept_store *keeper = NULL;
   const char *location = filled_location(&keeper);
   kept_close(keeper);
   repeat(many(), 150, look_at_the_generation, location);
 }
 
-static void values_that_were_read_are_freed_with_their_store(void) {
+FOLDER_TEST(values_that_were_read_are_freed_with_their_store) {
   kept_store *keeper = NULL;
   const char *location = filled_location(&keeper);
   kept_close(keeper);
   repeat(200, 150, read_everything, location);
 }
 
-static void layers_and_subscriptions_are_freed_with_their_store(void) {
+TEST(layers_and_subscriptions_are_freed_with_their_store) {
   kept_store *keeper = NULL;
   const char *location = filled_location(&keeper);
   repeat(2000, 150, use_layers_and_observe, location);
 }
-
-static const test tests[] = {
-  TEST(closed_handles_of_an_open_store_take_almost_no_memory),
-  FOLDER_TEST(closed_stores_take_almost_no_memory),
-  FOLDER_TEST(values_that_were_read_are_freed_with_their_store),
-  TEST(layers_and_subscriptions_are_freed_with_their_store),
-  { NULL, NULL, 0 },
-};
-
-int main(int argc, char **argv) { return run_tests(argc, argv, tests, NULL); }

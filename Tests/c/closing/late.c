@@ -1,7 +1,6 @@
 /* Threads that read while their store is closed and others are opened: each read returns the value of its own store, or
  * that the store is closed. */
-#define _XOPEN_SOURCE 700
-#include "check.h"
+#include "suite.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -52,7 +51,6 @@ static void read_all(kept_store *store, long number) {
 }
 
 static void *read_on(void *unused) {
-  (void)unused;
   while (!__atomic_load_n(&shared.has_ended, __ATOMIC_ACQUIRE)) {
     long round = __atomic_load_n(&shared.round, __ATOMIC_ACQUIRE);
     for (long late = 0; late < 3 && late <= round; late++) {
@@ -77,7 +75,7 @@ static const char *filled(long number) {
   return location;
 }
 
-static void a_late_reader_never_finds_the_value_of_another_store(void) {
+FOLDER_TEST(a_late_reader_never_finds_the_value_of_another_store) {
   const char *locations[stores];
   pthread_t threads[readers];
   const char *asked = getenv("KEPT_LATE_ROUNDS");
@@ -101,7 +99,7 @@ static void a_late_reader_never_finds_the_value_of_another_store(void) {
   CHECK(shared.values > 0 && shared.closed > 0);
 }
 
-static void a_closed_store_may_be_closed_and_read_again(void) {
+TEST(a_closed_store_may_be_closed_and_read_again) {
   for (int i = 0; i < 20; i++) {
     kept_store *store = open_at(fresh_location());
     kept_close(store);
@@ -110,13 +108,4 @@ static void a_closed_store_may_be_closed_and_read_again(void) {
     CHECK(kept_store_layers(store) == NULL);
     CHECK_UINT(1, *kept_store_generation(store) % 2);
   }
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    FOLDER_TEST(a_late_reader_never_finds_the_value_of_another_store),
-    TEST(a_closed_store_may_be_closed_and_read_again),
-    { NULL, NULL, 0 },
-  };
-  return run_tests(argc, argv, tests, NULL);
 }

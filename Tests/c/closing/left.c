@@ -1,14 +1,13 @@
 /* Callbacks that are left by longjmp(), as by a C++ exception or a program's own error handling: kept.h documents the
  * result. No lock that other threads and processes need stays held. */
-#define _XOPEN_SOURCE 700
-#include "../recorder.h"
+#include "recorder.h"
+#include "suite.h"
 
 #include <poll.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static jmp_buf outside;
@@ -36,18 +35,15 @@ static void expect_no_lock(kept_store *store) {
   EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));
   pid_t child = fork();
   if (child == 0) leave_fork(0);
-  int status = -1;
-  CHECK_INT(child, waitpid(child, &status, 0));
-  CHECK_INT(0, status);
+  CHECK_INT(0, end_of(child));
 }
 
 static int leave_list(void *context, const char *key) {
-  (void)context, (void)key;
   leave();
   return 0;
 }
 
-static void a_list_that_is_left_holds_no_lock(void) {
+TEST(a_list_that_is_left_holds_no_lock) {
   kept_store *store = fresh_store();
   EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
   LEAVE(kept_list(store, "", leave_list, NULL, NULL));
@@ -57,12 +53,11 @@ static void a_list_that_is_left_holds_no_lock(void) {
 }
 
 static int leave_progress(void *context, uint64_t done, uint64_t total) {
-  (void)context, (void)done, (void)total;
   leave();
   return 0;
 }
 
-static void an_export_or_import_that_is_left_changes_nothing(void) {
+TEST(an_export_or_import_that_is_left_changes_nothing) {
   const char *folder = fresh_folder();
   mkdir(folder, 0700);
   kept_store *store = fresh_store();
@@ -91,10 +86,7 @@ static void an_export_or_import_that_is_left_changes_nothing(void) {
   kept_close(store);
 }
 
-static void leave_notice(void *context, const kept_notice *notice) {
-  (void)context, (void)notice;
-  leave();
-}
+static void leave_notice(void *context, const kept_notice *notice) { leave(); }
 
 /** Waits until a callback is due: another thread may not have signalled it yet when the set returned. */
 static void await_due(kept_store *store) {
@@ -110,7 +102,7 @@ static void dispatch_until(kept_store *store, recorder *recorder, int notices) {
   }
 }
 
-static void a_subscription_whose_callback_is_left_is_silent_and_ends(void) {
+TEST(a_subscription_whose_callback_is_left_is_silent_and_ends) {
   kept_options options = KEPT_OPTIONS_INIT;
   options.delivery = KEPT_BY_HOST;
   kept_store *store = open_with(fresh_location(), &options);
@@ -135,18 +127,16 @@ static void a_subscription_whose_callback_is_left_is_silent_and_ends(void) {
 }
 
 static kept_status leave_step(void *context, kept_store *transaction, kept_error *error) {
-  (void)context, (void)error;
   kept_set_int64(transaction, "key", 2, NULL);
   leave();
   return KEPT_OK;
 }
 
 static kept_status step_on(void *context, kept_store *transaction, kept_error *error) {
-  (void)context;
   return kept_set_int64(transaction, "key", 3, error);
 }
 
-static void a_migration_that_is_left_changes_nothing(void) {
+TEST(a_migration_that_is_left_changes_nothing) {
   const char *location = fresh_location();
   kept_store *store = open_at(location);
   kept_migration step = { 1, 0, "left", leave_step, NULL };
@@ -164,12 +154,9 @@ static void a_migration_that_is_left_changes_nothing(void) {
   EXPECT(KEPT_OK, kept_migrate(store, &step, 1, KEPT_MIGRATE_NO_BACKUP, NULL, NULL, &why));
 }
 
-static void leave_report(void *context, const kept_error *error) {
-  (void)context, (void)error;
-  leave();
-}
+static void leave_report(void *context, const kept_error *error) { leave(); }
 
-static void an_opening_that_is_left_can_be_begun_again(void) {
+TEST(an_opening_that_is_left_can_be_begun_again) {
   const char *location = fresh_location();
   kept_options options = KEPT_OPTIONS_INIT;
   kept_store *store = open_at(location), *unopened = NULL;
@@ -183,17 +170,4 @@ static void an_opening_that_is_left_can_be_begun_again(void) {
   options.report = NULL;
   kept_close(open_with(location, &options));
   kept_close(store);
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    TEST(a_list_that_is_left_holds_no_lock),
-    TEST(an_export_or_import_that_is_left_changes_nothing),
-    TEST(a_subscription_whose_callback_is_left_is_silent_and_ends),
-    TEST(a_migration_that_is_left_changes_nothing),
-    TEST(an_opening_that_is_left_can_be_begun_again),
-    { 0 },
-  };
-  static const role roles[] = { { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

@@ -1,37 +1,19 @@
 /* Reports that run while their store is closed: after kept_close() has returned in any thread, `report_context` may be
  * freed. */
-#define _XOPEN_SOURCE 700
-#include "../check.h"
-
-#include <pthread.h>
-#include <sched.h>
+#include "gate.h"
+#include "suite.h"
 
 enum { closers = 3 };
 
 static struct {
-  pthread_mutex_t lock;
-  pthread_cond_t changed;
+  gate gate;
   int is_open, begun, closing, closed;
   kept_store *store;
-} play = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, 0, 0, NULL };
-
-static void note(int *word) {
-  pthread_mutex_lock(&play.lock);
-  ++*word;
-  pthread_cond_broadcast(&play.changed);
-  pthread_mutex_unlock(&play.lock);
-}
-
-static void await(const int *word, int least) {
-  pthread_mutex_lock(&play.lock);
-  while (*word < least) pthread_cond_wait(&play.changed, &play.lock);
-  pthread_mutex_unlock(&play.lock);
-}
+} play = { .gate = GATE };
 
 static void report_at_leisure(void *context, const kept_error *error) {
-  (void)error;
-  note(&play.begun);
-  await(&play.is_open, 1);
+  count_up(&play.gate, &play.begun);
+  await_count(&play.gate, &play.is_open, 1);
   ++*(int *)context;
 }
 
@@ -41,9 +23,9 @@ static void *set_what_is_deprecated(void *unused) {
 }
 
 static void *close_it(void *unused) {
-  note(&play.closing);
+  count_up(&play.gate, &play.closing);
   kept_close(play.store);
-  note(&play.closed);
+  count_up(&play.gate, &play.closed);
   return unused;
 }
 
@@ -56,44 +38,33 @@ static void open_with_report(const char *location, kept_report_callback report, 
   EXPECT(KEPT_OK, kept_declare_json(play.store, "old", "{\"type\":\"integer\",\"deprecated\":true}", &why));
 }
 
-static void all_threads_that_close_a_store_wait_for_its_report(void) {
+TEST(all_threads_that_close_a_store_wait_for_its_report) {
   int reports = 0;
   pthread_t setter, enders[closers];
   kept_store *other = fresh_store();
   open_with_report(fresh_location(), report_at_leisure, &reports);
   CHECK_INT(0, pthread_create(&setter, NULL, set_what_is_deprecated, NULL));
-  await(&play.begun, 1);
+  await_count(&play.gate, &play.begun, 1);
   for (int i = 0; i < closers; i++) CHECK_INT(0, pthread_create(&enders[i], NULL, close_it, NULL));
-  await(&play.closing, closers);
+  await_count(&play.gate, &play.closing, closers);
   /* Write for a while, so that a close that does not wait is detected. */
   for (int i = 0; i < 100; i++) EXPECT(KEPT_OK, kept_set_int64(other, "elsewhere", i, &why));
   CHECK_INT(0, play.closed);
-  note(&play.is_open);
+  count_up(&play.gate, &play.is_open);
   for (int i = 0; i < closers; i++) CHECK_INT(0, pthread_join(enders[i], NULL));
   CHECK_INT(1, reports);
   CHECK_INT(0, pthread_join(setter, NULL));
 }
 
 static void close_within(void *context, const kept_error *error) {
-  (void)error;
   kept_close(play.store);
   ++*(int *)context;
 }
 
-static void a_report_may_close_its_store(void) {
+TEST(a_report_may_close_its_store) {
   int reports = 0;
   open_with_report(fresh_location(), close_within, &reports);
   EXPECT(KEPT_OK, kept_set_int64(play.store, "old", 1, &why));
   CHECK_INT(1, reports);
   kept_close(play.store);
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    TEST(all_threads_that_close_a_store_wait_for_its_report),
-    TEST(a_report_may_close_its_store),
-    { 0 },
-  };
-  static const role roles[] = { { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

@@ -2,15 +2,12 @@
  * its own VFS, and each sleeps while it waits for a writer.
  *
  *   copies PATH-OF-LIBKEPT */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <kept.h>
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sqlite3.h>
-#include "../journal_lock.h"
+#include "journal_lock.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

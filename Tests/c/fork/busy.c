@@ -1,8 +1,6 @@
 /* Forking while other threads write, read, sync, observe and run transactions. Every write acknowledged before the fork
  * is visible in the child, and every write of the child is visible in the parent. */
-#define _XOPEN_SOURCE 700
-#include "../check.h"
-#include "children.h"
+#include "suite.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -57,12 +55,10 @@ static void *sync_often(void *context) {
   return context;
 }
 
-static void ignore(void *context, const kept_notice *notice) { (void)context, (void)notice; }
-
 static void *subscribe_often(void *context) {
   while (go_on()) {
     kept_subscription *subscription = NULL;
-    fault_unless(kept_observe(store, "w.", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, ignore, NULL, NULL,
+    fault_unless(kept_observe(store, "w.", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, ignore_notice, NULL, NULL,
                    &subscription, NULL) == KEPT_OK);
     kept_unobserve(subscription);
   }
@@ -143,7 +139,7 @@ static void check_what_is_left(int rounds) {
   }
 }
 
-static void nothing_is_lost_and_no_process_hangs(void) {
+FOLDER_TEST(nothing_is_lost_and_no_process_hangs) {
   const char *wanted = getenv("KEPT_FORK_ROUNDS");
   int rounds = wanted ? atoi(wanted) : 150;
   const char *location = fresh_folder();
@@ -161,12 +157,4 @@ static void nothing_is_lost_and_no_process_hangs(void) {
   kept_close(store);
   store = open_at(location);
   check_what_is_left(rounds);
-}
-
-static const test tests[] = { FOLDER_TEST(nothing_is_lost_and_no_process_hangs), { NULL, NULL, 0 } };
-static const role roles[] = { { NULL, NULL } };
-
-int main(int argc, char **argv) {
-  alarm(600);
-  return run_tests(argc, argv, tests, roles);
 }

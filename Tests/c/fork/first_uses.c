@@ -1,6 +1,6 @@
 /* Two threads of a child use the library for the first time at the same time, in a process whose parent has only loaded
  * it. */
-#include "children.h"
+#include "suite.h"
 
 #include <pthread.h>
 
@@ -30,15 +30,9 @@ static int use_in_two_threads(void *location) {
   return 0;
 }
 
-static void two_threads_of_a_child_may_meet_at_a_first_use(void) {
+TEST(two_threads_of_a_child_may_meet_at_a_first_use) {
   char location[] = "memory:";
   int end = 0;
   for (int i = 0; i < CHILDREN && end == 0; i++) end = in_child(use_in_two_threads, location);
   CHECK_INT(0, end);
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = { TEST(two_threads_of_a_child_may_meet_at_a_first_use), { 0 } };
-  static const role roles[] = { { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

@@ -1,10 +1,9 @@
 /* What each kind of handle does in a child: stores continue to work; transactions and subscriptions belong to the
  * parent. */
-#define _GNU_SOURCE
-#include "../recorder.h"
-#include "children.h"
+#include "polling.h"
+#include "recorder.h"
+#include "suite.h"
 
-#include <poll.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +19,7 @@ static int read_and_write(void *context) {
   return 0;
 }
 
-static void parent_and_child_go_on_with_the_same_handle(void) {
+FOLDER_TEST(parent_and_child_go_on_with_the_same_handle) {
   kept_store *store = fresh_store();
   EXPECT(KEPT_OK, kept_set_int64(store, "parent", 1, &why));
   CHECK_INT(0, in_child(read_and_write, store));
@@ -29,7 +28,7 @@ static void parent_and_child_go_on_with_the_same_handle(void) {
   CHECK_INT(3, int_of(store, "parent"));
 }
 
-static void a_memory_store_is_copied(void) {
+TEST(a_memory_store_is_copied) {
   kept_store *store = open_at("memory:");
   EXPECT(KEPT_OK, kept_set_int64(store, "parent", 1, &why));
   CHECK_INT(0, in_child(read_and_write, store));
@@ -42,7 +41,7 @@ static int fork_again(void *context) {
   return 0;
 }
 
-static void a_grandchild_goes_on_with_the_handle_too(void) {
+FOLDER_TEST(a_grandchild_goes_on_with_the_handle_too) {
   kept_store *store = fresh_store();
   EXPECT(KEPT_OK, kept_set_int64(store, "parent", 1, &why));
   CHECK_INT(0, in_child(fork_again, store));
@@ -55,7 +54,7 @@ static int close_it(void *context) {
   return 0;
 }
 
-static void a_child_that_closes_leaves_the_parent_s_store_alone(void) {
+FOLDER_TEST(a_child_that_closes_leaves_the_parent_s_store_alone) {
   const char *location = fresh_folder();
   kept_store *store = open_at(location);
   EXPECT(KEPT_OK, kept_set_int64(store, "before", 1, &why));
@@ -76,7 +75,7 @@ static int write_on_signal(void *context) {
   return read_and_write(context);
 }
 
-static void a_parent_that_closes_leaves_the_child_s_store_alone(void) {
+FOLDER_TEST(a_parent_that_closes_leaves_the_child_s_store_alone) {
   const char *location = fresh_folder();
   kept_store *store = open_at(location);
   EXPECT(KEPT_OK, kept_set_int64(store, "parent", 1, &why));
@@ -97,7 +96,7 @@ static int use_transaction(void *context) {
   return 0;
 }
 
-static void a_transaction_belongs_to_the_parent(void) {
+TEST(a_transaction_belongs_to_the_parent) {
   kept_store *store = fresh_store();
   kept_store *transaction = NULL;
   EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
@@ -122,7 +121,7 @@ static int receive_only_own_notices(void *context) {
   return 0;
 }
 
-static void a_subscription_belongs_to_the_parent(void) {
+TEST(a_subscription_belongs_to_the_parent) {
   kept_store *store = fresh_store();
   recorder *observer = new_recorder();
   observer->store = store;
@@ -136,7 +135,7 @@ static void a_subscription_belongs_to_the_parent(void) {
   CHECK_INT(1, released(observer));
 }
 
-static void parent_and_child_are_two_processes_to_an_observer(void) {
+FOLDER_TEST(parent_and_child_are_two_processes_to_an_observer) {
   recorder *observer = new_recorder();
   record(observer, fresh_store(), "child", KEPT_OBSERVE_KEY);
   EXPECT(KEPT_OK, kept_set_int64(observer->store, "parent", 1, &why));
@@ -146,11 +145,6 @@ static void parent_and_child_are_two_processes_to_an_observer(void) {
 
 /* Host-driven stores */
 
-static int readable(int fd, int milliseconds) {
-  struct pollfd watched = { fd, POLLIN, 0 };
-  return poll(&watched, 1, milliseconds) == 1;
-}
-
 static kept_store *by_host;
 static int by_host_fd;
 
@@ -158,22 +152,22 @@ static int dispatch_only_what_is_subscribed_here(void *context) {
   recorder *inherited = context, *own = new_recorder();
   int fd = -1;
   size_t delivered = 4711;
-  MUST(!readable(by_host_fd, 0));
+  MUST(!is_readable(by_host_fd, 0));
   MUST(kept_store_fd(by_host, &fd, NULL) == KEPT_OK && fd == by_host_fd);
   MUST(kept_store_dispatch(by_host, 0, &delivered, NULL) == KEPT_OK && delivered == 0);
   record(own, by_host, "", KEPT_OBSERVE_PREFIX);
   MUST(kept_set_int64(by_host, "here", 1, NULL) == KEPT_OK);
-  MUST(readable(fd, 10000));
+  MUST(is_readable(fd, 10000));
   MUST(kept_store_dispatch(by_host, 0, &delivered, NULL) == KEPT_OK && delivered == 1);
   MUST(strcmp(own->text, "S here:->1;") == 0);
   MUST(inherited->notices == 0);
   int copy = dup(fd);
   kept_close(by_host);
-  MUST(readable(copy, 0) && own->releases == 1);
+  MUST(is_readable(copy, 0) && own->releases == 1);
   return 0;
 }
 
-static void a_host_driven_store_goes_on_in_both_under_the_same_number(void) {
+TEST(a_host_driven_store_goes_on_in_both_under_the_same_number) {
   kept_options options = KEPT_OPTIONS_INIT;
   recorder *observer = new_recorder();
   options.delivery = KEPT_BY_HOST;
@@ -181,19 +175,19 @@ static void a_host_driven_store_goes_on_in_both_under_the_same_number(void) {
   EXPECT(KEPT_OK, kept_store_fd(by_host, &by_host_fd, &why));
   record(observer, by_host, "first", KEPT_OBSERVE_KEY);
   EXPECT(KEPT_OK, kept_set_int64(by_host, "first", 1, &why));
-  CHECK(readable(by_host_fd, 10000));
+  CHECK(is_readable(by_host_fd, 10000));
   CHECK_INT(0, in_child(dispatch_only_what_is_subscribed_here, observer));
-  CHECK(readable(by_host_fd, 0));
+  CHECK(is_readable(by_host_fd, 0));
   CHECK_INT(KEPT_OK, kept_store_dispatch(by_host, 0, NULL, NULL));
   CHECK_TEXT("S first:->1;", observer->text);
   kept_close(by_host);
 }
 
-static int dispatch_polled(void *context) {
+static int dispatch_inherited(void *context) {
   recorder *inherited = context;
   size_t delivered = 4711;
   int fd = -1;
-  MUST(kept_subscription_fd(inherited->subscription, &fd, NULL) == KEPT_OK && !readable(fd, 0));
+  MUST(kept_subscription_fd(inherited->subscription, &fd, NULL) == KEPT_OK && !is_readable(fd, 0));
   MUST(kept_set_int64(inherited->store, "key", 2, NULL) == KEPT_OK);
   MUST(kept_subscription_dispatch(inherited->subscription, 0, &delivered, NULL) == KEPT_OK && delivered == 0);
   kept_unobserve(inherited->subscription);
@@ -201,11 +195,11 @@ static int dispatch_polled(void *context) {
   return 0;
 }
 
-static void a_polled_subscription_belongs_to_the_parent(void) {
+TEST(a_polled_subscription_belongs_to_the_parent) {
   recorder *polled = new_recorder();
   record(polled, fresh_store(), "key", KEPT_OBSERVE_POLLED);
   EXPECT(KEPT_OK, kept_set_int64(polled->store, "key", 1, &why));
-  CHECK_INT(0, in_child(dispatch_polled, polled));
+  CHECK_INT(0, in_child(dispatch_inherited, polled));
   CHECK_INT(KEPT_OK, kept_subscription_dispatch(polled->subscription, 1, NULL, NULL));
   CHECK_INT(0, strncmp(polled->text, "S key:->1;", 10));
   CHECK_INT(0, polled->releases);
@@ -217,7 +211,7 @@ static int look_at_log(void *context) {
   return 0;
 }
 
-static void a_fork_copies_no_log_into_the_database(void) {
+FOLDER_TEST(a_fork_copies_no_log_into_the_database) {
   const char *location = fresh_folder();
   kept_store *store = open_at(location);
   EXPECT(KEPT_OK, kept_set_int64(store, "a", 1, &why));
@@ -239,7 +233,7 @@ static void fork_here(recorder *recorder) {
   from_callback = fork_child(use_inside_callback, recorder);
 }
 
-static void a_callback_may_fork(void) {
+FOLDER_TEST(a_callback_may_fork) {
   const char *location = fresh_folder();
   recorder *observer = new_recorder();
   observer->store = open_at(location);
@@ -252,8 +246,7 @@ static void a_callback_may_fork(void) {
   CHECK_INT(2, int_of(observer->store, "child"));
 }
 
-static void look_at_descriptors(const char *location) {
-  (void)location;
+ROLE(look_at_descriptors, location) {
   char path[64], target[4096];
   int found = 0;
   for (int file = 3; file < 256; file++) {
@@ -267,8 +260,7 @@ static void look_at_descriptors(const char *location) {
 }
 
 /** The number of event descriptors. The C library and valgrind create none. */
-static void count_event_descriptors(const char *location) {
-  (void)location;
+ROLE(count_event_descriptors, location) {
   char path[64], target[4096];
   int found = 0;
   for (int file = 3; file < 256; file++) {
@@ -281,7 +273,7 @@ static void count_event_descriptors(const char *location) {
   _exit(found);
 }
 
-static void spawned_programs_inherit_no_descriptor(void) {
+FOLDER_TEST(spawned_programs_inherit_no_descriptor) {
   kept_options options = KEPT_OPTIONS_INIT;
   kept_store *store = NULL;
   recorder *polled = new_recorder();
@@ -301,7 +293,7 @@ static void spawned_programs_inherit_no_descriptor(void) {
   kept_close(store);
 }
 
-static void exec_inherits_no_file(void) {
+FOLDER_TEST(exec_inherits_no_file) {
   const char *location = fresh_folder();
   kept_store *store = open_at(location);
   EXPECT(KEPT_OK, kept_set_int64(store, "a", 1, &why));
@@ -312,7 +304,7 @@ static void exec_inherits_no_file(void) {
   CHECK_INT(2, int_of(store, "a"));
 }
 
-static void a_store_opened_by_a_relative_path_is_found_again(void) {
+FOLDER_TEST(a_store_opened_by_a_relative_path_is_found_again) {
   const char *location = fresh_folder();
   char here[4096], parent[4096];
   CHECK(getcwd(here, sizeof here) != NULL);
@@ -327,26 +319,3 @@ static void a_store_opened_by_a_relative_path_is_found_again(void) {
   CHECK_INT(0, in_child(read_and_write, store));
   CHECK_INT(2, int_of(store, "child"));
 }
-
-static const test tests[] = {
-  FOLDER_TEST(parent_and_child_go_on_with_the_same_handle),
-  TEST(a_memory_store_is_copied),
-  FOLDER_TEST(a_grandchild_goes_on_with_the_handle_too),
-  FOLDER_TEST(a_child_that_closes_leaves_the_parent_s_store_alone),
-  FOLDER_TEST(a_parent_that_closes_leaves_the_child_s_store_alone),
-  TEST(a_transaction_belongs_to_the_parent),
-  TEST(a_subscription_belongs_to_the_parent),
-  FOLDER_TEST(parent_and_child_are_two_processes_to_an_observer),
-  TEST(a_host_driven_store_goes_on_in_both_under_the_same_number),
-  TEST(a_polled_subscription_belongs_to_the_parent),
-  FOLDER_TEST(a_fork_copies_no_log_into_the_database),
-  FOLDER_TEST(a_callback_may_fork),
-  FOLDER_TEST(exec_inherits_no_file),
-  FOLDER_TEST(spawned_programs_inherit_no_descriptor),
-  FOLDER_TEST(a_store_opened_by_a_relative_path_is_found_again),
-  { NULL, NULL, 0 },
-};
-
-static const role roles[] = { ROLE(look_at_descriptors), ROLE(count_event_descriptors), { NULL, NULL } };
-
-int main(int argc, char **argv) { return run_tests(argc, argv, tests, roles); }

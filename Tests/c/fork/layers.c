@@ -1,12 +1,11 @@
 /* Forking with layer files: the child reads them again when they change and notifies its observers, although the thread
  * that watches them is the parent's. */
-#define _XOPEN_SOURCE 700
-#include "../recorder.h"
+#include "clock.h"
+#include "recorder.h"
+#include "suite.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static kept_store *store_with(const char *managed) {
@@ -17,22 +16,15 @@ static kept_store *store_with(const char *managed) {
 
 /** Reads, from memory if possible, until the key has a value; false after ten seconds. */
 static bool comes_to_read(kept_store *store, int64_t expected) {
-  struct timespec moment = { 0, 5000000 };
   for (int i = 0; i < 2000; i++) {
     int64_t value = 0;
     if (kept_get_int64(store, "k", &value, NULL) == KEPT_OK && value == expected) return true;
-    nanosleep(&moment, NULL);
+    let_pass(5000);
   }
   return false;
 }
 
-static void await_end(pid_t child) {
-  int status = -1;
-  CHECK_INT(child, waitpid(child, &status, 0));
-  CHECK_INT(0, status);
-}
-
-static void parent_and_child_read_changed_files(void) {
+TEST(parent_and_child_read_changed_files) {
   const char *path = fresh_file("{\"values\":{\"k\":1}}");
   kept_store *store = store_with(path);
   for (int i = 0; i < 3; i++) CHECK(comes_to_read(store, 1));
@@ -49,11 +41,11 @@ static void parent_and_child_read_changed_files(void) {
   put_file(path, "{\"values\":{\"k\":2}}");
   CHECK(comes_to_read(store, 2));
   CHECK_INT(1, write(go_on[1], &byte, 1));
-  await_end(child);
+  CHECK_INT(0, end_of(child));
   close(go_on[0]), close(go_on[1]), close(has_read[0]), close(has_read[1]);
 }
 
-static void an_observer_in_the_child_is_notified_of_a_changed_file(void) {
+TEST(an_observer_in_the_child_is_notified_of_a_changed_file) {
   const char *path = fresh_file("{}");
   kept_store *store = store_with(path);
   pid_t child = fork();
@@ -63,10 +55,10 @@ static void an_observer_in_the_child_is_notified_of_a_changed_file(void) {
     put_file(path, "{\"values\":{\"k\":1}}");
     _exit(strcmp("L k:->1;", recorded(recorder, 1)) != 0);
   }
-  await_end(child);
+  CHECK_INT(0, end_of(child));
 }
 
-static void a_child_that_closes_does_not_stop_the_parent_s_watching(void) {
+TEST(a_child_that_closes_does_not_stop_the_parent_s_watching) {
   const char *path = fresh_file("{}");
   kept_store *store = store_with(path);
   pid_t child = fork();
@@ -74,7 +66,7 @@ static void a_child_that_closes_does_not_stop_the_parent_s_watching(void) {
     kept_close(store);
     _exit(kept_set_bool(store, "k", true, NULL) != KEPT_CLOSED);
   }
-  await_end(child);
+  CHECK_INT(0, end_of(child));
   put_file(path, "{\"values\":{\"k\":1}}");
   CHECK(comes_to_read(store, 1));
 }
@@ -113,7 +105,7 @@ static int locks_are_missing(kept_store *store, int kind) {
   return status != KEPT_LOCKED;
 }
 
-static void a_child_that_only_writes_obeys_the_current_locks(void) {
+TEST(a_child_that_only_writes_obeys_the_current_locks) {
   for (int kind = 0; kind < 9; kind++) {
     const char *path = fresh_file("{\"values\":{}}");
     kept_store *store = store_with(path);
@@ -126,19 +118,7 @@ static void a_child_that_only_writes_obeys_the_current_locks(void) {
     if (child == 0) _exit(read(go_on[0], &byte, 1) != 1 || locks_are_missing(store, kind));
     put_file(path, "{\"values\":{\"k\":30},\"locked\":[\"k\"]}");
     CHECK_INT(1, write(go_on[1], &byte, 1));
-    await_end(child);
+    CHECK_INT(0, end_of(child));
     close(go_on[0]), close(go_on[1]);
   }
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    TEST(parent_and_child_read_changed_files),
-    TEST(an_observer_in_the_child_is_notified_of_a_changed_file),
-    TEST(a_child_that_closes_does_not_stop_the_parent_s_watching),
-    TEST(a_child_that_only_writes_obeys_the_current_locks),
-    { 0 },
-  };
-  static const role roles[] = { { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

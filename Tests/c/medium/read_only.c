@@ -1,13 +1,11 @@
 /* A store on a medium that is mounted read-only: a bind mount in the reader's own mount namespace, if the system allows
  * it; otherwise a folder without write permission, for a user who is not root. The test prints which one it used. */
-#define _GNU_SOURCE
-#include "../check.h"
+#include "namespace.h"
+#include "suite.h"
 
 #include <fcntl.h>
 #include <grp.h>
-#include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -15,31 +13,14 @@
 
 static const char text_of_8[] = "{\"maxLength\":8,\"type\":\"string\"}";
 
-static int write_text(const char *path, const char *text) {
-  int file = open(path, O_WRONLY);
-  if (file < 0) return 0;
-  ssize_t written = write(file, text, strlen(text));
-  return close(file) == 0 && written == (ssize_t)strlen(text);
-}
-
-/* A process without the right to create a mount namespace may have it inside a user namespace. */
-static int enter_namespace(void) {
-  char map[40];
-  unsigned user = (unsigned)geteuid();
-  if (unshare(CLONE_NEWNS) == 0) return 1;
-  snprintf(map, sizeof map, "0 %u 1", user);
-  return unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 && write_text("/proc/self/uid_map", map);
-}
-
 static int mount_read_only(const char *folder) {
-  return enter_namespace() && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-    mount(folder, folder, NULL, MS_BIND, NULL) == 0 &&
+  return enter_namespace(false) && mount(folder, folder, NULL, MS_BIND, NULL) == 0 &&
     mount(NULL, folder, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL) == 0;
 }
 
 static void forbid_writing(const char *folder) {
   static const char *const names[] = { "values.sqlite", "values.sqlite-wal", "values.sqlite-shm", "pulse" };
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) chmod(file_of(folder, names[i]), 0444);
+  for (size_t i = 0; i < COUNT(names); i++) chmod(file_of(folder, names[i]), 0444);
   CHECK_INT(0, chmod(file_of(folder, ".."), 0755));
   CHECK_INT(0, chmod(folder, 0555));
   if (geteuid() == 0) CHECK(setgroups(0, NULL) == 0 && setgid(65534) == 0 && setuid(65534) == 0);
@@ -54,7 +35,6 @@ static void make_read_only(const char *folder) {
 /* In the reader's process */
 
 static kept_status greet(void *context, kept_store *transaction, kept_error *error) {
-  (void)context;
   return kept_set_string(transaction, "greeting", "welcome", 7, error);
 }
 
@@ -76,7 +56,7 @@ static void copies_and_cannot_migrate(kept_store *store, const char *folder) {
   CHECK_TEXT("absent", json_of(other, "own"));
 }
 
-static void reads_and_cannot_write(const char *location) {
+ROLE(reads_and_cannot_write, location) {
   kept_store *store = NULL, *transaction = NULL;
   make_read_only(location);
   EXPECT(KEPT_OK, kept_open(location, NULL, &store, &why));
@@ -97,7 +77,7 @@ static void reads_and_cannot_write(const char *location) {
   kept_close(store);
 }
 
-static void follows(const char *location) {
+ROLE(follows, location) {
   kept_store *store = NULL;
   make_read_only(location);
   EXPECT(KEPT_OK, kept_open(location, NULL, &store, &why));
@@ -111,7 +91,7 @@ static void follows(const char *location) {
   kept_close(store);
 }
 
-static void greets_until_killed(const char *location) {
+ROLE(greets_until_killed, location) {
   EXPECT(KEPT_OK, kept_set_string(open_at(location), "greeting", "hello", 5, &why));
   signal_parent();
   await_parent();
@@ -132,12 +112,12 @@ static const char *folder_with_greeting(const char *greeting) {
   return location;
 }
 
-static void a_store_on_a_read_only_medium_is_read_and_not_written(void) {
+FOLDER_TEST(a_store_on_a_read_only_medium_is_read_and_not_written) {
   child reader = start_child("reads_and_cannot_write", folder_with_greeting("hello"));
   CHECK_INT(0, finish_child(&reader));
 }
 
-static void the_log_of_a_killed_writer_is_read_there(void) {
+FOLDER_TEST(the_log_of_a_killed_writer_is_read_there) {
   const char *location = folder_with_greeting("old");
   child writer = start_child("greets_until_killed", location);
   await_child(&writer);
@@ -146,7 +126,7 @@ static void the_log_of_a_killed_writer_is_read_there(void) {
   CHECK_INT(0, finish_child(&reader));
 }
 
-static void writes_by_others_are_seen_there(void) {
+FOLDER_TEST(writes_by_others_are_seen_there) {
   const char *location = folder_with_greeting("hello");
   child reader = start_child("follows", location);
   await_child(&reader);
@@ -163,15 +143,4 @@ static void writes_by_others_are_seen_there(void) {
   kept_close(store);
   release_child(&reader);
   CHECK_INT(0, finish_child(&reader));
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    FOLDER_TEST(a_store_on_a_read_only_medium_is_read_and_not_written),
-    FOLDER_TEST(the_log_of_a_killed_writer_is_read_there),
-    FOLDER_TEST(writes_by_others_are_seen_there),
-    { 0 },
-  };
-  static const role roles[] = { ROLE(reads_and_cannot_write), ROLE(follows), ROLE(greets_until_killed), { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

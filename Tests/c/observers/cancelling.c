@@ -1,33 +1,26 @@
 /* Cancelling from every side while callbacks run: no callback begins after the end, and no thread waits forever. */
-#define _XOPEN_SOURCE 700
-#include "../recorder.h"
+#include "recorder.h"
+#include "suite.h"
+#include "transacting.h"
 
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static void set(kept_store *store, const char *key, int64_t value) {
-  EXPECT(KEPT_OK, kept_set_int64(store, key, value, &why));
-}
-
 /* A barrier at which threads wait until all have arrived. */
 
 enum { most = 3 };
 static struct {
-  pthread_mutex_t lock;
-  pthread_cond_t changed;
+  gate gate;
   int expected, come;
   kept_store *store;
   kept_subscription *subscriptions[most];
-} meeting = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, NULL, { NULL, NULL, NULL } };
+} meeting = { .gate = GATE };
 
 static void meet(void) {
-  pthread_mutex_lock(&meeting.lock);
-  meeting.come++;
-  pthread_cond_broadcast(&meeting.changed);
-  while (meeting.come < meeting.expected) pthread_cond_wait(&meeting.changed, &meeting.lock);
-  pthread_mutex_unlock(&meeting.lock);
+  count_up(&meeting.gate, &meeting.come);
+  await_count(&meeting.gate, &meeting.come, meeting.expected);
 }
 
 /** Expects `count` threads at the barrier, and runs `then` in each when all have arrived. */
@@ -57,47 +50,40 @@ static void cancel_the_next(recorder *recorder) {
   kept_unobserve(meeting.subscriptions[(own + 1) % meeting.expected]);
 }
 
-static void two_callbacks_may_cancel_each_other(void) { hold_meeting(2, cancel_the_next); }
-static void three_callbacks_may_cancel_each_other_in_a_cycle(void) { hold_meeting(3, cancel_the_next); }
+TEST(two_callbacks_may_cancel_each_other) { hold_meeting(2, cancel_the_next); }
+TEST(three_callbacks_may_cancel_each_other_in_a_cycle) { hold_meeting(3, cancel_the_next); }
 
 static void cancel_all(recorder *recorder) {
-  (void)recorder;
   meet();
   for (int i = 0; i < meeting.expected; i++) kept_unobserve(meeting.subscriptions[i]);
 }
 
-static void three_callbacks_may_each_cancel_all(void) { hold_meeting(3, cancel_all); }
+TEST(three_callbacks_may_each_cancel_all) { hold_meeting(3, cancel_all); }
 
 static void close_store(recorder *recorder) {
-  (void)recorder;
   meet();
   kept_close(meeting.store);
 }
 
-static void two_callbacks_may_close_their_store_at_once(void) { hold_meeting(2, close_store); }
+TEST(two_callbacks_may_close_their_store_at_once) { hold_meeting(2, close_store); }
 
 static recorder *victim;
 
-static void cancel_victim(recorder *recorder) {
-  (void)recorder;
-  kept_unobserve(victim->subscription);
-}
+static void cancel_victim(recorder *recorder) { kept_unobserve(victim->subscription); }
 
 /** A report on the thread that watches the layer files meets an observer at the barrier. */
 static void meet_and_unobserve(void *context, const kept_error *error) {
-  (void)context, (void)error;
   meet();
   kept_unobserve(meeting.subscriptions[0]);
   meet();
 }
 
 static void meet_and_close(recorder *recorder) {
-  (void)recorder;
   meet();
   kept_close(meeting.store);
 }
 
-static void a_report_may_end_a_subscription_whose_callback_closes_the_store(void) {
+TEST(a_report_may_end_a_subscription_whose_callback_closes_the_store) {
   const char *path = fresh_file("{\"values\":{}}");
   kept_options options = KEPT_OPTIONS_INIT;
   recorder *recorder = new_recorder();
@@ -113,12 +99,10 @@ static void a_report_may_end_a_subscription_whose_callback_closes_the_store(void
   set(meeting.store, "key", 1);
   CHECK_INT(1, released(recorder));
   /* The last report. */
-  pthread_mutex_lock(&meeting.lock);
-  while (meeting.come < 3) pthread_cond_wait(&meeting.changed, &meeting.lock);
-  pthread_mutex_unlock(&meeting.lock);
+  await_count(&meeting.gate, &meeting.come, 3);
 }
 
-static void a_callback_may_end_another_subscription(void) {
+TEST(a_callback_may_end_another_subscription) {
   kept_store *store = fresh_store();
   recorder *ending = new_recorder(), *last = new_recorder();
   victim = new_recorder();
@@ -135,31 +119,16 @@ static void a_callback_may_end_another_subscription(void) {
 
 /* A callback that takes long */
 
-static struct {
-  pthread_mutex_t lock;
-  pthread_cond_t changed;
-  bool is_open;
-} gate = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false };
+static gate bridge = GATE;
+static int is_open;
 
-static void open_gate(bool is_open) {
-  pthread_mutex_lock(&gate.lock);
-  gate.is_open = is_open;
-  pthread_cond_broadcast(&gate.changed);
-  pthread_mutex_unlock(&gate.lock);
-}
+static void wait_until_open(recorder *recorder) { await_count(&bridge, &is_open, 1); }
 
-static void wait_at_gate(recorder *recorder) {
-  (void)recorder;
-  pthread_mutex_lock(&gate.lock);
-  while (!gate.is_open) pthread_cond_wait(&gate.changed, &gate.lock);
-  pthread_mutex_unlock(&gate.lock);
-}
-
-static void a_slow_observer_delays_only_itself(void) {
+TEST(a_slow_observer_delays_only_itself) {
   kept_store *store = fresh_store();
   recorder *slow = new_recorder(), *quick = new_recorder();
-  open_gate(false);
-  slow->then = wait_at_gate;
+  is_open = 0;
+  slow->then = wait_until_open;
   record(slow, store, "n", KEPT_OBSERVE_KEY);
   record(quick, store, "n", KEPT_OBSERVE_KEY);
   set(store, "n", 1);
@@ -169,7 +138,7 @@ static void a_slow_observer_delays_only_itself(void) {
     recorded(quick, i);
   }
   CHECK_INT(1, slow->notices);
-  open_gate(true);
+  count_up(&bridge, &is_open);
   CHECK_TEXT("S n:->1;S n:1>2;S n:2>3;S n:3>4;S n:4>5;", recorded(slow, 5));
 }
 
@@ -198,9 +167,9 @@ static void all_wait_for_a_callback_that_runs(void *(*end)(void *)) {
   recorder *recorder = new_recorder();
   pthread_t enders[threads];
   void *fault;
-  open_gate(false);
+  is_open = 0;
   begun = returned = 0;
-  recorder->then = wait_at_gate;
+  recorder->then = wait_until_open;
   record(recorder, fresh_store(), "key", KEPT_OBSERVE_KEY);
   set(recorder->store, "key", 1);
   recorded(recorder, 1);
@@ -209,7 +178,7 @@ static void all_wait_for_a_callback_that_runs(void *(*end)(void *)) {
   while (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) < threads) sched_yield();
   for (int i = 0; i < 100; i++) set(other, "elsewhere", i);
   CHECK_INT(0, __atomic_load_n(&returned, __ATOMIC_ACQUIRE));
-  open_gate(true);
+  count_up(&bridge, &is_open);
   for (int i = 0; i < threads; i++) {
     CHECK_INT(0, pthread_join(enders[i], &fault));
     CHECK_TEXT(NULL, fault);
@@ -217,11 +186,9 @@ static void all_wait_for_a_callback_that_runs(void *(*end)(void *)) {
   CHECK_INT(1, recorder->releases);
 }
 
-static void all_threads_that_end_a_subscription_wait_for_its_callback(void) {
-  all_wait_for_a_callback_that_runs(unobserve);
-}
+TEST(all_threads_that_end_a_subscription_wait_for_its_callback) { all_wait_for_a_callback_that_runs(unobserve); }
 
-static void all_threads_that_close_a_store_wait_for_its_callbacks(void) { all_wait_for_a_callback_that_runs(close_it); }
+TEST(all_threads_that_close_a_store_wait_for_its_callbacks) { all_wait_for_a_callback_that_runs(close_it); }
 
 /* While changes arrive continuously */
 
@@ -237,7 +204,7 @@ static void *pour(void *context) {
 }
 
 /** Another process that writes until its input is closed. */
-static void pour_too(const char *location) {
+ROLE(pour_too, location) {
   kept_store *store = open_at(location);
   pthread_t writer;
   CHECK_INT(0, pthread_create(&writer, NULL, pour, store));
@@ -320,15 +287,13 @@ static void while_changes_pour_in(void (*work)(const char *location), const char
   if (with_child) CHECK_INT(0, finish_child(&child));
 }
 
-static void a_context_is_not_touched_after_its_subscription_has_ended(void) {
+TEST(a_context_is_not_touched_after_its_subscription_has_ended) {
   while_changes_pour_in(unobserve_often, fresh_location(), 0);
 }
 
-static void a_context_is_not_touched_after_its_store_was_closed(void) {
-  while_changes_pour_in(close_often, fresh_location(), 0);
-}
+TEST(a_context_is_not_touched_after_its_store_was_closed) { while_changes_pour_in(close_often, fresh_location(), 0); }
 
-static void nor_when_another_process_writes(void) {
+FOLDER_TEST(nor_when_another_process_writes) {
   while_changes_pour_in(unobserve_often, fresh_folder(), 1);
   while_changes_pour_in(close_often, fresh_folder(), 1);
 }
@@ -344,10 +309,7 @@ static struct {
   int rounds, releases;
 } chain = { PTHREAD_MUTEX_INITIALIZER, NULL, NULL, 0, 0 };
 
-static void count_release(void *context) {
-  (void)context;
-  __atomic_add_fetch(&chain.releases, 1, __ATOMIC_RELEASE);
-}
+static void count_release(void *context) { __atomic_add_fetch(&chain.releases, 1, __ATOMIC_RELEASE); }
 
 static void observe_next(void) {
   CHECK_INT(KEPT_OK,
@@ -355,7 +317,6 @@ static void observe_next(void) {
 }
 
 static void replace_itself(void *context, const kept_notice *notice) {
-  (void)context, (void)notice;
   pthread_mutex_lock(&chain.lock);
   kept_subscription *own = chain.subscription;
   if (++chain.rounds < 200) observe_next();
@@ -363,7 +324,7 @@ static void replace_itself(void *context, const kept_notice *notice) {
   kept_unobserve(own);
 }
 
-static void a_subscription_may_replace_itself_again_and_again(void) {
+TEST(a_subscription_may_replace_itself_again_and_again) {
   chain.store = fresh_store();
   chain.rounds = chain.releases = 0;
   pthread_mutex_lock(&chain.lock);
@@ -373,26 +334,4 @@ static void a_subscription_may_replace_itself_again_and_again(void) {
     set(chain.store, "key", next);
   }
   CHECK_INT(200, chain.rounds);
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    TEST(two_callbacks_may_cancel_each_other),
-    TEST(three_callbacks_may_cancel_each_other_in_a_cycle),
-    TEST(three_callbacks_may_each_cancel_all),
-    TEST(two_callbacks_may_close_their_store_at_once),
-    TEST(a_report_may_end_a_subscription_whose_callback_closes_the_store),
-    TEST(a_callback_may_end_another_subscription),
-    TEST(a_slow_observer_delays_only_itself),
-    TEST(all_threads_that_end_a_subscription_wait_for_its_callback),
-    TEST(all_threads_that_close_a_store_wait_for_its_callbacks),
-    TEST(a_context_is_not_touched_after_its_subscription_has_ended),
-    TEST(a_context_is_not_touched_after_its_store_was_closed),
-    FOLDER_TEST(nor_when_another_process_writes),
-    TEST(a_subscription_may_replace_itself_again_and_again),
-    { 0 },
-  };
-  static const role roles[] = { ROLE(pour_too), { 0 } };
-  alarm(300);
-  return run_tests(argc, argv, tests, roles);
 }

@@ -1,6 +1,5 @@
 /* A process may end in every way while changes are delivered, without hanging or crashing. */
-#define _XOPEN_SOURCE 700
-#include "../check.h"
+#include "suite.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -12,20 +11,14 @@ enum { rounds = 10, seconds = 60 };
 static kept_store *store;
 static int received;
 
-static void receive(void *context, const kept_notice *notice) {
-  (void)context, (void)notice;
-  __atomic_add_fetch(&received, 1, __ATOMIC_RELEASE);
-}
+static void receive(void *context, const kept_notice *notice) { __atomic_add_fetch(&received, 1, __ATOMIC_RELEASE); }
 
 static void *write_for_ever(void *context) {
   for (int64_t next = 1; kept_set_int64(store, "key", next, NULL) == KEPT_OK; next++) {}
   return context;
 }
 
-static void *exit_here(void *context) {
-  (void)context;
-  exit(0);
-}
+static void *exit_here(void *context) { exit(0); }
 
 /** Observes and writes. The store is never closed. */
 static void be_busy(const char *location) {
@@ -40,31 +33,28 @@ static void be_busy(const char *location) {
   while (__atomic_load_n(&received, __ATOMIC_ACQUIRE) < 4) sched_yield();
 }
 
-static void return_from_main(const char *location) { be_busy(location); }
+ROLE(return_from_main, location) { be_busy(location); }
 
-static void close_and_return(const char *location) {
+ROLE(close_and_return, location) {
   be_busy(location);
   kept_close(store);
 }
 
-static void exit_at_once(const char *location) {
+ROLE(exit_at_once, location) {
   be_busy(location);
   _exit(0);
 }
 
-static void exit_in_a_thread(const char *location) {
+ROLE(exit_in_a_thread, location) {
   pthread_t thread;
   be_busy(location);
   CHECK_INT(0, pthread_create(&thread, NULL, exit_here, NULL));
   pthread_join(thread, NULL);
 }
 
-static void exit_inside(void *context, const kept_notice *notice) {
-  (void)notice;
-  exit_here(context);
-}
+static void exit_inside(void *context, const kept_notice *notice) { exit_here(context); }
 
-static void exit_in_a_callback(const char *location) {
+ROLE(exit_in_a_callback, location) {
   kept_subscription *subscription = NULL;
   be_busy(location);
   kept_observe(store, "", KEPT_OBSERVE_PREFIX, exit_inside, NULL, NULL, &subscription, NULL);
@@ -73,7 +63,7 @@ static void exit_in_a_callback(const char *location) {
 
 static void flush_at_exit(void) { CHECK_INT(KEPT_OK, kept_flush(store, NULL)); }
 
-static void use_it_at_exit(const char *location) {
+ROLE(use_it_at_exit, location) {
   atexit(flush_at_exit);
   be_busy(location);
 }
@@ -85,31 +75,9 @@ static void each_time(const char *role) {
   }
 }
 
-static void a_program_may_return_from_main(void) { each_time("return_from_main"); }
-static void a_program_may_close_and_return(void) { each_time("close_and_return"); }
-static void a_program_may_end_at_once(void) { each_time("exit_at_once"); }
-static void any_thread_may_exit(void) { each_time("exit_in_a_thread"); }
-static void a_callback_may_exit(void) { each_time("exit_in_a_callback"); }
-static void what_runs_at_exit_may_use_the_store(void) { each_time("use_it_at_exit"); }
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    FOLDER_TEST(a_program_may_return_from_main),
-    FOLDER_TEST(a_program_may_close_and_return),
-    FOLDER_TEST(a_program_may_end_at_once),
-    FOLDER_TEST(any_thread_may_exit),
-    FOLDER_TEST(a_callback_may_exit),
-    FOLDER_TEST(what_runs_at_exit_may_use_the_store),
-    { 0 },
-  };
-  static const role roles[] = {
-    ROLE(return_from_main),
-    ROLE(close_and_return),
-    ROLE(exit_at_once),
-    ROLE(exit_in_a_thread),
-    ROLE(exit_in_a_callback),
-    ROLE(use_it_at_exit),
-    { 0 },
-  };
-  return run_tests(argc, argv, tests, roles);
-}
+FOLDER_TEST(a_program_may_return_from_main) { each_time("return_from_main"); }
+FOLDER_TEST(a_program_may_close_and_return) { each_time("close_and_return"); }
+FOLDER_TEST(a_program_may_end_at_once) { each_time("exit_at_once"); }
+FOLDER_TEST(any_thread_may_exit) { each_time("exit_in_a_thread"); }
+FOLDER_TEST(a_callback_may_exit) { each_time("exit_in_a_callback"); }
+FOLDER_TEST(what_runs_at_exit_may_use_the_store) { each_time("use_it_at_exit"); }

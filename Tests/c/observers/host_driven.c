@@ -1,8 +1,8 @@
 /* Stores whose callbacks the program runs: the descriptor signals, and dispatching calls them. polled.c tests
  * subscriptions with a descriptor of their own. */
-#define _XOPEN_SOURCE 700
-#define _DEFAULT_SOURCE
 #include "polling.h"
+#include "suite.h"
+#include "transacting.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 /* The store's descriptor */
 
-static void no_callback_runs_before_the_program_dispatches(void) {
+TEST(no_callback_runs_before_the_program_dispatches) {
   kept_store *store = open_by_host(fresh_location());
   recorder *recorder = new_recorder();
   int fd = fd_of(store);
@@ -33,7 +33,7 @@ static void no_callback_runs_before_the_program_dispatches(void) {
   kept_close(store);
 }
 
-static void the_descriptor_is_readable_while_notices_are_due(void) {
+TEST(the_descriptor_is_readable_while_notices_are_due) {
   kept_store *store = open_by_host(fresh_location());
   recorder *one = new_recorder(), *other = new_recorder();
   int fd = fd_of(store);
@@ -52,7 +52,7 @@ static void the_descriptor_is_readable_while_notices_are_due(void) {
   kept_close(store);
 }
 
-static void epoll_reports_the_descriptor_until_all_is_delivered(void) {
+TEST(epoll_reports_the_descriptor_until_all_is_delivered) {
   kept_store *store = open_by_host(fresh_location());
   recorder *recorder = new_recorder();
   struct epoll_event event = { EPOLLIN, { 0 } };
@@ -70,7 +70,7 @@ static void epoll_reports_the_descriptor_until_all_is_delivered(void) {
   kept_close(store);
 }
 
-static void initial_values_are_delivered_without_dispatching(void) {
+TEST(initial_values_are_delivered_without_dispatching) {
   kept_store *store = open_by_host(fresh_location());
   recorder *recorder = new_recorder();
   record(recorder, store, "key", KEPT_OBSERVE_INITIAL);
@@ -83,7 +83,7 @@ static void *dispatch_elsewhere(void *store) {
   return kept_store_dispatch(store, 0, NULL, NULL) == KEPT_OK ? NULL : "refused";
 }
 
-static void another_thread_may_dispatch(void) {
+TEST(another_thread_may_dispatch) {
   kept_store *store = open_by_host(fresh_location());
   recorder *recorder = new_recorder();
   pthread_t thread;
@@ -104,7 +104,7 @@ static void dispatch_inside(recorder *recorder) {
   CHECK_UINT(2, delivered);
 }
 
-static void a_callback_may_dispatch_for_others_but_is_not_called_inside_itself(void) {
+TEST(a_callback_may_dispatch_for_others_but_is_not_called_inside_itself) {
   kept_store *store = open_by_host(fresh_location());
   recorder *nesting = new_recorder(), *other = new_recorder();
   nesting->then = dispatch_inside;
@@ -125,7 +125,7 @@ static void write_again(recorder *recorder) {
   CHECK_INT(KEPT_OK, kept_set_int64(recorder->store, "key", recorder->notices + 1, NULL));
 }
 
-static void a_callback_that_writes_does_not_keep_the_program_in_dispatch(void) {
+TEST(a_callback_that_writes_does_not_keep_the_program_in_dispatch) {
   kept_store *store = open_by_host(fresh_location());
   recorder *recorder = new_recorder();
   recorder->then = write_again;
@@ -138,7 +138,7 @@ static void a_callback_that_writes_does_not_keep_the_program_in_dispatch(void) {
   kept_close(store);
 }
 
-static void notices_due_to_an_ended_subscription_are_dropped(void) {
+TEST(notices_due_to_an_ended_subscription_are_dropped) {
   kept_store *store = open_by_host(fresh_location());
   recorder *recorder = new_recorder();
   record(recorder, store, "key", KEPT_OBSERVE_KEY);
@@ -151,7 +151,7 @@ static void notices_due_to_an_ended_subscription_are_dropped(void) {
   kept_close(store);
 }
 
-static void another_process_makes_it_readable(void) {
+FOLDER_TEST(another_process_makes_it_readable) {
   const char *location = fresh_folder();
   kept_store *store = open_by_host(location);
   recorder *recorder = new_recorder();
@@ -164,11 +164,11 @@ static void another_process_makes_it_readable(void) {
   kept_close(store);
 }
 
-static void writer(const char *location) { set(open_at(location), "key", 7); }
+ROLE(writer, location) { set(open_at(location), "key", 7); }
 
 /* The end of a store */
 
-static void closing_makes_the_descriptor_readable_and_closes_it(void) {
+TEST(closing_makes_the_descriptor_readable_and_closes_it) {
   kept_store *store = open_by_host(fresh_location());
   recorder *recorder = new_recorder();
   int fd = fd_of(store), copy = dup(fd);
@@ -186,7 +186,7 @@ static void closing_makes_the_descriptor_readable_and_closes_it(void) {
 
 static void close_store(recorder *recorder) { kept_close(recorder->store); }
 
-static void a_callback_may_close_the_store_that_is_dispatched(void) {
+TEST(a_callback_may_close_the_store_that_is_dispatched) {
   kept_store *store = open_by_host(fresh_location());
   recorder *closing = new_recorder(), *other = new_recorder();
   closing->then = close_store;
@@ -200,9 +200,9 @@ static void a_callback_may_close_the_store_that_is_dispatched(void) {
   CHECK_INT(1, other->releases);
 }
 
-/* What is refused */
+/* Refusals */
 
-static void a_descriptor_exists_only_where_requested(void) {
+TEST(a_descriptor_exists_only_where_requested) {
   kept_store *store = fresh_store(), *transaction = NULL, *by_host = open_by_host(fresh_location());
   recorder *recorder = new_recorder();
   int fd = -1;
@@ -226,7 +226,7 @@ static void a_descriptor_exists_only_where_requested(void) {
   EXPECT(KEPT_CLOSED, kept_store_dispatch(store, 0, NULL, &why));
 }
 
-static void descriptors_are_not_inherited_by_other_programs(void) {
+TEST(descriptors_are_not_inherited_by_other_programs) {
   kept_store *store = open_by_host(fresh_location());
   recorder *recorder = new_recorder();
   record(recorder, store, "key", KEPT_OBSERVE_POLLED);
@@ -236,8 +236,7 @@ static void descriptors_are_not_inherited_by_other_programs(void) {
 }
 
 /** Runs without a free descriptor. */
-static void starved(const char *location) {
-  (void)location;
+ROLE(starved, location) {
   kept_store *store = open_by_host("memory:");
   recorder *recorder = new_recorder();
   struct rlimit limit = { 3, 3 };
@@ -253,29 +252,7 @@ static void starved(const char *location) {
   EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
 }
 
-static void without_a_free_descriptor_polling_fails_and_the_store_goes_on(void) {
+TEST(without_a_free_descriptor_polling_fails_and_the_store_goes_on) {
   child child = start_child("starved", "");
   CHECK_INT(0, finish_child(&child));
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    TEST(no_callback_runs_before_the_program_dispatches),
-    TEST(the_descriptor_is_readable_while_notices_are_due),
-    TEST(epoll_reports_the_descriptor_until_all_is_delivered),
-    TEST(initial_values_are_delivered_without_dispatching),
-    TEST(another_thread_may_dispatch),
-    TEST(a_callback_may_dispatch_for_others_but_is_not_called_inside_itself),
-    TEST(a_callback_that_writes_does_not_keep_the_program_in_dispatch),
-    TEST(notices_due_to_an_ended_subscription_are_dropped),
-    FOLDER_TEST(another_process_makes_it_readable),
-    TEST(closing_makes_the_descriptor_readable_and_closes_it),
-    TEST(a_callback_may_close_the_store_that_is_dispatched),
-    TEST(a_descriptor_exists_only_where_requested),
-    TEST(descriptors_are_not_inherited_by_other_programs),
-    TEST(without_a_free_descriptor_polling_fails_and_the_store_goes_on),
-    { 0 },
-  };
-  static const role roles[] = { ROLE(writer), ROLE(starved), { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

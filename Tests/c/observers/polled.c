@@ -1,14 +1,14 @@
 /* Subscriptions with a descriptor of their own, whose notices are dispatched or taken. */
-#define _XOPEN_SOURCE 700
 #include "polling.h"
+#include "suite.h"
+#include "transacting.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Subscriptions with a descriptor of their own */
 
-static void a_polled_subscription_is_called_only_by_its_own_dispatch(void) {
+TEST(a_polled_subscription_is_called_only_by_its_own_dispatch) {
   const char *location = fresh_location();
   kept_store *by_library = open_at(location), *by_host = open_by_host(location);
   recorder *automatic = new_recorder(), *one = new_recorder(), *other = new_recorder();
@@ -27,7 +27,7 @@ static void a_polled_subscription_is_called_only_by_its_own_dispatch(void) {
   kept_close(by_host);
 }
 
-static void polled_subscriptions_go_at_their_own_pace(void) {
+TEST(polled_subscriptions_go_at_their_own_pace) {
   kept_store *store = fresh_store();
   recorder *quick = new_recorder(), *slow = new_recorder();
   record(quick, store, "n", KEPT_OBSERVE_POLLED);
@@ -58,7 +58,7 @@ static void check_that_it_has_ended(recorder *recorder, int copy) {
   close(copy);
 }
 
-static void the_end_of_a_polled_subscription_makes_it_readable(void) {
+TEST(the_end_of_a_polled_subscription_makes_it_readable) {
   kept_store *store = fresh_store();
   recorder *ended = new_recorder(), *with_store = new_recorder();
   record(ended, store, "key", KEPT_OBSERVE_POLLED);
@@ -73,7 +73,7 @@ static void the_end_of_a_polled_subscription_makes_it_readable(void) {
 
 static void end_itself(recorder *recorder) { kept_unobserve(recorder->subscription); }
 
-static void a_polled_subscription_may_end_itself(void) {
+TEST(a_polled_subscription_may_end_itself) {
   kept_store *store = fresh_store();
   recorder *recorder = new_recorder();
   recorder->then = end_itself;
@@ -106,7 +106,7 @@ static const char *taken(kept_subscription *subscription) {
   return value;
 }
 
-static void notices_are_taken_one_by_one_an_initial_one_first(void) {
+TEST(notices_are_taken_one_by_one_an_initial_one_first) {
   kept_store *store = fresh_store();
   recorder *recorder = new_recorder();
   int fd = -1;
@@ -130,7 +130,7 @@ static void notices_are_taken_one_by_one_an_initial_one_first(void) {
   CHECK_INT(0, recorder->notices);
 }
 
-static void a_taken_notice_outlives_its_subscription(void) {
+TEST(a_taken_notice_outlives_its_subscription) {
   kept_store *store = fresh_store();
   recorder *recorder = new_recorder();
   kept_notice *notice = NULL, *untouched = NULL;
@@ -147,7 +147,7 @@ static void a_taken_notice_outlives_its_subscription(void) {
   kept_notice_free(NULL);
 }
 
-static void notices_are_either_taken_or_delivered(void) {
+TEST(notices_are_either_taken_or_delivered) {
   kept_store *store = fresh_store();
   recorder *one = new_recorder(), *other = new_recorder();
   kept_notice *notice = NULL;
@@ -159,19 +159,4 @@ static void notices_are_either_taken_or_delivered(void) {
   EXPECT(KEPT_INVALID, kept_subscription_take(NULL, &notice, &why));
   EXPECT(KEPT_INVALID, kept_observe(store, "n", 0, NULL, NULL, NULL, &other->subscription, &why));
   CHECK(notice == NULL);
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    TEST(a_polled_subscription_is_called_only_by_its_own_dispatch),
-    TEST(polled_subscriptions_go_at_their_own_pace),
-    TEST(the_end_of_a_polled_subscription_makes_it_readable),
-    TEST(a_polled_subscription_may_end_itself),
-    TEST(notices_are_taken_one_by_one_an_initial_one_first),
-    TEST(a_taken_notice_outlives_its_subscription),
-    TEST(notices_are_either_taken_or_delivered),
-    { 0 },
-  };
-  static const role roles[] = { { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

@@ -1,14 +1,11 @@
 /* What an observer receives of the changes that another process makes. */
-#define _XOPEN_SOURCE 700
-#include "../recorder.h"
+#include "clock.h"
+#include "recorder.h"
+#include "suite.h"
+#include "transacting.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-static void set(kept_store *store, const char *key, int64_t value) {
-  EXPECT(KEPT_OK, kept_set_int64(store, key, value, &why));
-}
 
 static kept_store *open_with_tag(const char *location, const char *tag) {
   kept_options options = KEPT_OPTIONS_INIT;
@@ -18,26 +15,20 @@ static kept_store *open_with_tag(const char *location, const char *tag) {
   return store;
 }
 
-/** Runs a role in a child to its end. */
-static void let(const char *role, const char *location) {
-  child child = start_child(role, location);
-  CHECK_INT(0, finish_child(&child));
-}
-
-static void write_once(const char *location) {
+ROLE(write_once, location) {
   kept_store *store = open_with_tag(location, "there");
   set(store, "key", 2);
   kept_close(store);
 }
 
-static void its_change_comes_with_old_and_new_revision_origin_tag_and_time(void) {
+FOLDER_TEST(its_change_comes_with_old_and_new_revision_origin_tag_and_time) {
   const char *location = fresh_folder();
   kept_store *store = open_at(location);
   recorder *recorder = new_recorder();
   set(store, "key", 1);
   record(recorder, store, "key", KEPT_OBSERVE_KEY);
   int64_t before = wall_clock();
-  let("write_once", location);
+  play_child("write_once", location);
   int64_t after = wall_clock();
   CHECK_TEXT("O key:1>2;", recorded(recorder, 1));
   CHECK_UINT(2, recorder->first);
@@ -47,7 +38,7 @@ static void its_change_comes_with_old_and_new_revision_origin_tag_and_time(void)
   CHECK(!recorder->missed);
 }
 
-static void write_together(const char *location) {
+ROLE(write_together, location) {
   kept_store *store = open_with_tag(location, "there"), *transaction = NULL;
   kept_transaction_options options = KEPT_TRANSACTION_OPTIONS_INIT;
   options.tag = "import";
@@ -60,14 +51,14 @@ static void write_together(const char *location) {
   kept_close(store);
 }
 
-static void its_transaction_comes_as_one_notice_with_its_own_tag(void) {
+FOLDER_TEST(its_transaction_comes_as_one_notice_with_its_own_tag) {
   const char *location = fresh_folder();
   kept_store *store = open_at(location);
   recorder *prefix = new_recorder(), *key = new_recorder();
   set(store, "p.c", 1);
   record(prefix, store, "p.", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL);
   record(key, store, "q", KEPT_OBSERVE_INITIAL);
-  let("write_together", location);
+  play_child("write_together", location);
   CHECK_TEXT("I p.c:->1;O p.a:->\"caf\xc3\xa9\" p.b:->2 p.c:1>-;", recorded(prefix, 2));
   CHECK_TEXT("I q:->-;O q:->3;", recorded(key, 2));
   CHECK_TEXT("import", prefix->tag);
@@ -80,19 +71,19 @@ static const char *numbered(char *key, int number) {
   return key;
 }
 
-static void write_many(const char *location) {
+ROLE(write_many, location) {
   kept_store *store = open_at(location);
   char key[32];
   for (int i = 0; i < many; i++) set(store, numbered(key, i), i);
 }
 
-static void many_subscriptions_each_receive_their_own_key(void) {
+FOLDER_TEST(many_subscriptions_each_receive_their_own_key) {
   const char *location = fresh_folder();
   kept_store *store = open_at(location);
   recorder *recorders[many];
   char key[32], text[64];
   for (int i = 0; i < many; i++) record(recorders[i] = new_recorder(), store, numbered(key, i), KEPT_OBSERVE_KEY);
-  let("write_many", location);
+  play_child("write_many", location);
   for (int i = 0; i < many; i++) {
     snprintf(text, sizeof text, "O k.%d:->%d;", i, i);
     CHECK_TEXT(text, recorded(recorders[i], 1));
@@ -118,7 +109,7 @@ static kept_status write_pair(kept_store *store) {
   return kept_commit(transaction, NULL, NULL);
 }
 
-static void write_pairs(const char *location) {
+ROLE(write_pairs, location) {
   kept_store *store = open_at(location);
   kept_status status;
   signal_parent();
@@ -129,7 +120,7 @@ static void write_pairs(const char *location) {
   }
 }
 
-/** What was delivered so far. */
+/** The deliveries so far. */
 struct pair {
   pthread_mutex_t lock;
   pthread_cond_t changed;
@@ -162,7 +153,7 @@ static void follow(void *context, const kept_notice *notice) {
   pthread_mutex_unlock(&pair->lock);
 }
 
-static void every_notice_has_complete_transactions_in_order(void) {
+FOLDER_TEST(every_notice_has_complete_transactions_in_order) {
   static struct pair pair = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, 0, 0 };
   const char *location = fresh_folder();
   kept_store *store = open_at(location);
@@ -182,13 +173,13 @@ static void every_notice_has_complete_transactions_in_order(void) {
 
 /* kill -9 */
 
-static void write_and_wait(const char *location) {
+ROLE(write_and_wait, location) {
   set(open_at(location), "key", 1);
   signal_parent();
   await_parent();
 }
 
-static void commits_of_a_killed_process_are_delivered(void) {
+FOLDER_TEST(commits_of_a_killed_process_are_delivered) {
   const char *location = fresh_folder();
   kept_store *store = open_at(location);
   recorder *recorder = new_recorder();
@@ -199,24 +190,4 @@ static void commits_of_a_killed_process_are_delivered(void) {
   CHECK_TEXT("O key:->1;", recorded(recorder, 1));
   set(store, "key", 2);
   CHECK_TEXT("O key:->1;S key:1>2;", recorded(recorder, 2));
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    FOLDER_TEST(its_change_comes_with_old_and_new_revision_origin_tag_and_time),
-    FOLDER_TEST(its_transaction_comes_as_one_notice_with_its_own_tag),
-    FOLDER_TEST(many_subscriptions_each_receive_their_own_key),
-    FOLDER_TEST(every_notice_has_complete_transactions_in_order),
-    FOLDER_TEST(commits_of_a_killed_process_are_delivered),
-    { 0 },
-  };
-  static const role roles[] = {
-    ROLE(write_once),
-    ROLE(write_together),
-    ROLE(write_many),
-    ROLE(write_pairs),
-    ROLE(write_and_wait),
-    { 0 },
-  };
-  return run_tests(argc, argv, tests, roles);
 }

@@ -7,6 +7,12 @@
 
 bool has(json_object *step, const char *field) { return json_object_object_get_ex(step, field, NULL); }
 
+bool take_flag(json_object *step, const char *field, bool otherwise) {
+  bool flag = has(step, field) ? json_object_get_boolean(json_object_object_get(step, field)) : otherwise;
+  json_object_object_del(step, field);
+  return flag;
+}
+
 json_object *take(json_object *step, const char *field) {
   json_object *value = json_object_get(json_object_object_get(step, field));
   json_object_object_del(step, field);

@@ -1,15 +1,14 @@
 /* Steps about layers: how a store is opened with them, which one decides, and what the store reports. */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
+#include "gate.h"
 #include "run.h"
 
 /* What the stores of one name have reported; filled on any thread. */
 struct reports {
-  pthread_mutex_t mutex;
-  pthread_cond_t news;
+  gate gate;
   json_object *received; /* an array of {"status": …, "message": …} */
   size_t expected_count; /* how many of them a step has expected */
 };
@@ -19,16 +18,14 @@ static void receive_report(void *context, const kept_error *error) {
   json_object *report = json_object_new_object();
   json_object_object_add(report, "status", json_object_new_string(kept_status_text(error->status)));
   json_object_object_add(report, "message", json_object_new_string(error->message));
-  pthread_mutex_lock(&reports->mutex);
+  enter_gate(&reports->gate);
   json_object_array_add(reports->received, report);
-  pthread_cond_broadcast(&reports->news);
-  pthread_mutex_unlock(&reports->mutex);
+  leave_gate(&reports->gate);
 }
 
 static struct reports *new_reports(void) {
   struct reports *reports = calloc(1, sizeof *reports);
-  pthread_mutex_init(&reports->mutex, NULL);
-  pthread_cond_init(&reports->news, NULL);
+  make_gate(&reports->gate);
   reports->received = json_object_new_array();
   return reports;
 }
@@ -139,21 +136,18 @@ static bool take_report(json_object *expected, json_object *news) {
 
 /* Waits until there are this many; the reports since the last such step, owned. */
 static json_object *await_news(struct reports *reports, size_t count) {
-  struct timespec deadline;
-  clock_gettime(CLOCK_REALTIME, &deadline);
-  deadline.tv_sec += 10;
+  int64_t begun = now_ns();
   json_object *news = json_object_new_array();
-  pthread_mutex_lock(&reports->mutex);
+  enter_gate(&reports->gate);
   while (json_object_array_length(reports->received) < reports->expected_count + count &&
-    pthread_cond_timedwait(&reports->news, &reports->mutex, &deadline) == 0) {}
+    wait_in_gate(&reports->gate, begun)) {}
   for (; reports->expected_count < json_object_array_length(reports->received); reports->expected_count++)
     json_object_array_add(news, json_object_get(json_object_array_get_idx(reports->received, reports->expected_count)));
-  pthread_mutex_unlock(&reports->mutex);
+  leave_gate(&reports->gate);
   return news;
 }
 
 void step_reports(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
-  (void)outcome;
   json_object *expected = take_text(run, step, "gives");
   if (on->reports == NULL) {
     fail_step(run, "only a store has reports");

@@ -5,12 +5,6 @@
 
 #include "run.h"
 
-static bool take_flag(json_object *step, const char *field, bool otherwise) {
-  bool flag = has(step, field) ? json_object_get_boolean(json_object_object_get(step, field)) : otherwise;
-  json_object_object_del(step, field);
-  return flag;
-}
-
 void step_backup(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
   char path[600];
   uint64_t revision = 0;
@@ -30,26 +24,22 @@ void step_restore(struct run *run, struct thing *on, json_object *step, struct o
 
 void step_verify_json(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
   char *text = NULL;
-  (void)run, (void)step;
   outcome->status = kept_verify_json(on->store, NULL, NULL, &text, &outcome->error);
   if (text) outcome->gives = json_object_new_string(text);
   kept_free(text);
 }
 
 void step_salvaged(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
-  (void)run, (void)step;
   char *quarantine = NULL;
   outcome->status = kept_salvaged(on->store, &quarantine, &outcome->error);
   kept_free(quarantine);
 }
 
 void step_acknowledge_salvage(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
-  (void)run, (void)step;
   outcome->status = kept_acknowledge_salvage(on->store, &outcome->error);
 }
 
 void step_schema_version(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
-  (void)run, (void)step;
   uint32_t version = 0;
   outcome->status = kept_schema_version(on->store, &version, &outcome->error);
   outcome->gives = json_object_new_uint64(version);
@@ -66,7 +56,6 @@ void step_rename(struct run *run, struct thing *on, json_object *step, struct ou
 void step_undo(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
   json_object *revision = take(step, "revision");
   char *keys = NULL;
-  (void)run;
   outcome->status = kept_undo(on->store, json_object_get_uint64(revision), NULL, &keys, &outcome->error);
   if (keys) outcome->gives = json_tokener_parse(keys);
   kept_free(keys);

@@ -14,10 +14,10 @@ static const char *take_tag(json_object *step) {
 }
 
 void step_open(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
-  (void)on;
   kept_options options = KEPT_OPTIONS_INIT;
   options.durability = take_durability(step, KEPT_SHARED);
   options.tag = take_tag(step);
+  options.access = take_flag(step, "read_only", false) ? KEPT_READ_ONLY : KEPT_READ_WRITE;
   struct thing *opened = place_for(run, take_word(step, "as", "store"));
   struct layer_texts texts = { .argv = NULL };
   take_layers(run, opened, step, &options, &texts);
@@ -30,12 +30,10 @@ void step_open(struct run *run, struct thing *on, json_object *step, struct outc
 }
 
 void step_close(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
-  (void)run, (void)step, (void)outcome;
   kept_close(on->store);
 }
 
 void step_flush(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
-  (void)run, (void)step;
   outcome->status = kept_flush(on->store, &outcome->error);
 }
 
@@ -48,13 +46,11 @@ void step_begin(struct run *run, struct thing *on, json_object *step, struct out
 }
 
 void step_commit(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
-  (void)run, (void)step;
   uint64_t revision = 0;
   outcome->status = kept_commit(on->store, &revision, &outcome->error);
   outcome->gives = json_object_new_uint64(revision);
 }
 
 void step_rollback(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
-  (void)run, (void)step, (void)outcome;
   kept_rollback(on->store);
 }

@@ -1,17 +1,16 @@
 /* Steps that observe. The notices of an observer are recorded in the form of the scenarios, and compared by
  * `notices`. */
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "clock.h"
+#include "gate.h"
 #include "run.h"
 
 /* What an observer has received; filled on the library's thread. */
 struct observer {
   kept_subscription *subscription;
-  pthread_mutex_t mutex;
-  pthread_cond_t news;
+  gate gate;
   json_object *received; /* an array of notices in the form of the scenarios */
   size_t expected_count; /* how many of them a step has expected */
   int released;
@@ -41,19 +40,15 @@ static void receive_notice(void *context, const kept_notice *notice) {
   json_object_object_add(received, "time", json_object_new_int64(kept_notice_time(notice)));
   json_object_object_add(received, "origin", json_object_new_string(origin < 6 ? origins[origin] : "?"));
   json_object_object_add(received, "changes", changes);
-  pthread_mutex_lock(&observer->mutex);
+  enter_gate(&observer->gate);
   json_object_array_add(observer->received, received);
-  pthread_cond_broadcast(&observer->news);
-  pthread_mutex_unlock(&observer->mutex);
+  leave_gate(&observer->gate);
   if (observer->once) kept_unobserve(observer->subscription);
 }
 
 static void release(void *context) {
   struct observer *observer = context;
-  pthread_mutex_lock(&observer->mutex);
-  observer->released++;
-  pthread_cond_broadcast(&observer->news);
-  pthread_mutex_unlock(&observer->mutex);
+  count_up(&observer->gate, &observer->released);
 }
 
 void step_observe(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
@@ -64,8 +59,7 @@ void step_observe(struct run *run, struct thing *on, json_object *step, struct o
   struct thing *thing = place_for(run, take_word(step, "as", "observer"));
   if (thing->observer) end_observer(run, thing->observer);
   struct observer *observer = thing->observer = calloc(1, sizeof *observer);
-  pthread_mutex_init(&observer->mutex, NULL);
-  pthread_cond_init(&observer->news, NULL);
+  make_gate(&observer->gate);
   observer->received = json_object_new_array();
   observer->once = once != NULL;
   outcome->status = kept_observe(on->store, json_object_get_string(scope), flags, receive_notice, observer, release,
@@ -76,15 +70,13 @@ void step_observe(struct run *run, struct thing *on, json_object *step, struct o
   json_object_put(scope);
 }
 
-/* Waits until the observer has received `count` notices and was released `released` times; false after ten seconds. */
+/* Waits until the observer has received `count` notices and was released `released` times; false after a minute. */
 static bool wait_for(struct observer *observer, size_t count, int released) {
-  struct timespec deadline;
-  clock_gettime(CLOCK_REALTIME, &deadline);
-  deadline.tv_sec += 10;
-  int failed = 0;
-  while (!failed && (json_object_array_length(observer->received) < count || observer->released < released))
-    failed = pthread_cond_timedwait(&observer->news, &observer->mutex, &deadline);
-  return !failed;
+  int64_t begun = now_ns();
+  bool in_time = true;
+  while (in_time && (json_object_array_length(observer->received) < count || observer->released < released))
+    in_time = wait_in_gate(&observer->gate, begun);
+  return in_time;
 }
 
 /* Removes from the received changes the fields that the scenario does not list. */
@@ -128,10 +120,10 @@ void step_notices(struct run *run, struct thing *on, json_object *step, struct o
   struct observer *observer = on->observer;
   json_object *expected = json_object_object_get(step, "gives");
   for (size_t i = 0; i < json_object_array_length(expected); i++) complete(json_object_array_get_idx(expected, i));
-  pthread_mutex_lock(&observer->mutex);
+  enter_gate(&observer->gate);
   size_t first = observer->expected_count;
   observer->expected_count += json_object_array_length(expected);
-  if (!wait_for(observer, observer->expected_count, 0)) fail_step(run, "too few notices came in ten seconds");
+  if (!wait_for(observer, observer->expected_count, 0)) fail_step(run, "too few notices came in a minute");
   outcome->gives = json_object_new_array();
   for (size_t i = first; i < observer->expected_count; i++) {
     json_object *notice = json_object_array_get_idx(observer->received, i);
@@ -140,29 +132,25 @@ void step_notices(struct run *run, struct thing *on, json_object *step, struct o
     remove_unlisted(json_object_array_get_idx(expected, i - first), notice);
     json_object_array_add(outcome->gives, json_object_get(notice));
   }
-  pthread_mutex_unlock(&observer->mutex);
+  leave_gate(&observer->gate);
 }
 
 void step_clock(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
-  (void)on, (void)outcome;
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  place_for(run, take_word(step, "as", "clock"))->clock = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+  place_for(run, take_word(step, "as", "clock"))->clock = wall_clock();
 }
 
 void step_unobserve(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
-  (void)run, (void)step, (void)outcome;
   kept_unobserve(on->observer->subscription);
 }
 
 void end_observer(struct run *run, struct observer *observer) {
   kept_unobserve(observer->subscription);
-  pthread_mutex_lock(&observer->mutex);
-  if (!wait_for(observer, 0, 1)) fail_step(run, "an observer was not released in ten seconds");
+  enter_gate(&observer->gate);
+  if (!wait_for(observer, 0, 1)) fail_step(run, "an observer was not released in a minute");
   if (observer->released > 1) fail_step(run, "an observer was released %d times", observer->released);
   if (json_object_array_length(observer->received) > observer->expected_count)
     fail_step(run, "an observer received more notices than expected");
-  pthread_mutex_unlock(&observer->mutex);
+  leave_gate(&observer->gate);
   json_object_put(observer->received);
   free(observer);
 }

@@ -21,8 +21,8 @@ struct thing {
 /* A run of a scenario in one store. */
 struct run {
   const char *place; /* the scenario's title, its store and the step, for messages */
-  char location[64];
-  char folder[64]; /* for the files of the scenario */
+  char location[4200];
+  char folder[4200]; /* for the files of the scenario */
   struct thing things[16];
   int failures;
 };
@@ -49,6 +49,8 @@ struct thing *place_for(struct run *run, const char *name);
 /* Fields of a step. Each is taken out as it is used. (fields.c) */
 
 bool has(json_object *step, const char *field);
+/* Takes a field that is true or false out of a step. */
+bool take_flag(json_object *step, const char *field, bool otherwise);
 
 /* Takes a field out; NULL if it is not there. The caller puts it. */
 json_object *take(json_object *step, const char *field);
@@ -76,7 +78,11 @@ step_function step_contains, step_remove, step_revision_of, step_list;          
 step_function step_declare_json, step_declare_list, step_declare_file, step_undeclare; /* declarations.c, 6 steps */
 step_function step_declaration_json, step_declarations_json;
 step_function step_explain_json, step_layer_of, step_register_json, step_reports; /* layers.c */
-step_function step_snapshot, step_snapshot_end, step_store_revision;              /* snapshots.c */
+step_function step_place_json, step_places_json, step_processes_json,
+  step_findings_json; /* administration.c, to step_differences_json */
+step_function step_layer_files_json, step_layer_check, step_text_to_json, step_json_to_text;
+step_function step_differences_json;
+step_function step_snapshot, step_snapshot_end, step_store_revision; /* snapshots.c */
 step_function step_history_json;
 step_function step_reset, step_remove_all;                                               /* clearing.c */
 step_function step_export_json, step_export_file, step_import, step_import_file;         /* export_and_import.c */
@@ -91,7 +97,7 @@ void run_step(struct run *run, json_object *step);
 /* Unsubscribes. The observer must have received nothing that the scenario does not list, and must be released once. */
 void end_observer(struct run *run, struct observer *observer);
 
-/* Takes the layers with which a store is opened, and records its reports; the last function frees the texts when the
+/* Takes the layers to open a store with, and records its reports; the last function frees the texts when the
  * store is open. (layers.c) */
 struct layer_texts {
   json_object *prefix, *arguments;
@@ -107,7 +113,7 @@ void end_reports(struct reports *reports);
 /* The name of one of KEPT_LAYER_…. */
 const char *layer_name(uint32_t layer);
 
-/* Whether what is given has all members that the scenario lists, also those of its members and elements. */
+/* Whether the given object has all members that the scenario lists, also those of its members and elements. */
 bool has_part(json_object *expected, json_object *given);
 
 /* Equal as doubles, whatever their spelling. */

@@ -22,12 +22,10 @@ void step_snapshot(struct run *run, struct thing *on, json_object *step, struct 
 }
 
 void step_snapshot_end(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
-  (void)run, (void)step, (void)outcome;
   kept_snapshot_end(on->store);
 }
 
 void step_store_revision(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
-  (void)run, (void)step;
   uint64_t revision = 0;
   outcome->status = kept_store_revision(on->store, &revision, &outcome->error);
   outcome->gives = json_object_new_uint64(revision);

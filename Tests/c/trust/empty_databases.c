@@ -1,13 +1,12 @@
 /* SQLite removes the log of an empty database. Kept checks first, since the log may be all that is left. */
-#define _GNU_SOURCE
 #include "others.h"
+#include "suite.h"
 
 #include <dirent.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static void writes_until_killed(const char *location) {
+ROLE(writes_until_killed, location) {
   kept_store *store = open_at(location);
   for (int i = 0; i < 50; i++) EXPECT(KEPT_OK, kept_set_int64(store, "number", i, &why));
   signal_parent();
@@ -39,7 +38,7 @@ static int64_t kept_log(const char *location) {
   return size;
 }
 
-static void a_log_beside_an_empty_database_is_set_aside_with_it(void) {
+FOLDER_TEST(a_log_beside_an_empty_database_is_set_aside_with_it) {
   const char *location = store_with_a_log();
   kept_store *store = NULL;
   int64_t size = size_at(file_of(location, "values.sqlite-wal"));
@@ -50,20 +49,10 @@ static void a_log_beside_an_empty_database_is_set_aside_with_it(void) {
   kept_close(store);
 }
 
-static void a_log_beside_an_empty_backup_stays(void) {
+FOLDER_TEST(a_log_beside_an_empty_backup_stays) {
   const char *location = store_with_a_log(), *log = file_of(location, "values.sqlite-wal");
   int64_t size = size_at(log);
   CHECK_INT(0, truncate(file_of(location, "values.sqlite"), 0));
   CHECK(kept_restore(open_at(fresh_folder()), file_of(location, "values.sqlite"), NULL, &why) != KEPT_OK);
   CHECK_INT(size, size_at(log));
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    FOLDER_TEST(a_log_beside_an_empty_database_is_set_aside_with_it),
-    FOLDER_TEST(a_log_beside_an_empty_backup_stays),
-    { NULL, NULL, 0 },
-  };
-  static const role roles[] = { ROLE(writes_until_killed), { NULL, NULL } };
-  return run_tests(argc, argv, tests, roles);
 }

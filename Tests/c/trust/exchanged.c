@@ -1,14 +1,13 @@
-/* Files and folders that another user replaces at the moment they are opened. This program interposes the system calls,
+/* Files and folders that another user replaces just as they are opened. This program interposes the system calls,
  * so that each attack succeeds at the first attempt or never. */
-#define _GNU_SOURCE
 #include "others.h"
+#include "suite.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -89,16 +88,6 @@ static void attack(const char *end, void (*first)(const char *), void (*then)(vo
 
 static void leave_alone(void) { before = NULL; }
 
-/** Whether a file of another user, or of the user `nobody`, contains a text. */
-static int holds(const char *path, const char *text) {
-  FILE *file = fopen(path, "r");
-  char *bytes = repeated(0, 1 << 20);
-  if (file == NULL) return 0;
-  size_t count = fread(bytes, 1, 1 << 20, file);
-  fclose(file);
-  return memmem(bytes, count, text, strlen(text)) != NULL;
-}
-
 /** A folder that belongs to the other user. */
 static const char *folder_of_nobody(void) {
   const char *folder = fresh_folder();
@@ -121,7 +110,6 @@ static void put_mine(const char *path) {
 /** Replaces every draft with files of its own. */
 static void exchange_drafts(const char *path) {
   DIR *files = opendir(target);
-  (void)path;
   for (struct dirent *entry; files && (entry = readdir(files));) {
     if (strncmp(entry->d_name, ".new-", 5) != 0) continue;
     const char *draft = file_of(target, entry->d_name), *mine = file_of(target, "mine");
@@ -140,7 +128,7 @@ static void exchange_drafts(const char *path) {
   if (files) closedir(files);
 }
 
-static void a_backup_reaches_no_file_of_another_user_s(void) {
+FOLDER_TEST(a_backup_reaches_no_file_of_another_user_s) {
   /* As soon as it exists, and when SQLite opens it. */
   static const char *const names[] = { "", "draft" };
   if (!has_other_user()) return;
@@ -168,12 +156,9 @@ static void a_backup_reaches_no_file_of_another_user_s(void) {
 static const char *own, *foreign;
 
 static void exchange(void) { syscall(SYS_renameat2, AT_FDCWD, own, AT_FDCWD, foreign, 2 /* RENAME_EXCHANGE */); }
-static void exchange_before(const char *path) {
-  (void)path;
-  exchange();
-}
+static void exchange_before(const char *path) { exchange(); }
 
-static void a_store_stays_in_its_folder_whatever_its_path_leads_to(void) {
+FOLDER_TEST(a_store_stays_in_its_folder_whatever_its_path_leads_to) {
   static const char *const names[] = { "/values.sqlite", "/values.sqlite-wal", "/values.sqlite-shm", "/pulse" };
   static const char *const left[] = { "values.sqlite", "values.sqlite-wal" };
   if (!has_other_user()) return;
@@ -203,7 +188,7 @@ static void a_store_stays_in_its_folder_whatever_its_path_leads_to(void) {
   }
 }
 
-static void a_store_whose_folder_is_moved_says_so(void) {
+FOLDER_TEST(a_store_whose_folder_is_moved_says_so) {
   if (!has_other_user()) return;
   const char *parent = folder_of_nobody();
   own = file_of(parent, "own");
@@ -215,14 +200,27 @@ static void a_store_whose_folder_is_moved_says_so(void) {
   CHECK(strstr(why.message, "/proc/") == NULL);
 }
 
-/* A store of another user */
-
-static void put_fifo_before(const char *path) {
-  (void)path;
-  syscall(SYS_renameat2, AT_FDCWD, own, AT_FDCWD, foreign, 2);
+FOLDER_TEST(errors_name_a_folder_that_others_could_move_by_its_own_path) {
+  if (!has_other_user()) return;
+  own = file_of(folder_of_nobody(), "own");
+  kept_store *store = open_at(own);
+  EXPECT(KEPT_OK, kept_set_int64(store, "number", 1, &why));
+  kept_close(store);
+  static const char *const files[] = { "values.sqlite", "journal", "pulse" };
+  for (int i = 0; i < 3; i++) {
+    const char *file = file_of(own, files[i]);
+    CHECK_INT(0, chmod(file, 0666));
+    EXPECT(KEPT_DENIED, kept_open(own, NULL, &store, &why));
+    CHECK(strstr(why.message, file) != NULL);
+    CHECK_INT(0, chmod(file, 0600));
+  }
 }
 
-static void reads_while_fifos_come_and_go(const char *location) {
+/* A store of another user */
+
+static void put_fifo_before(const char *path) { syscall(SYS_renameat2, AT_FDCWD, own, AT_FDCWD, foreign, 2); }
+
+ROLE(reads_while_fifos_come_and_go, location) {
   static const char *const names[] = { "values.sqlite", "values.sqlite-wal", "values.sqlite-shm" };
   alarm(60);
   for (int i = 0; i < 3; i++) {
@@ -241,7 +239,7 @@ static void reads_while_fifos_come_and_go(const char *location) {
   }
 }
 
-static void writes_as_nobody(const char *location) {
+ROLE(writes_as_nobody, location) {
   become_nobody();
   kept_store *store = open_at(location);
   EXPECT(KEPT_OK, kept_set_int64(store, "number", 1, &why));
@@ -257,16 +255,13 @@ static const char *killed_store_of_nobody(void) {
   return location;
 }
 
-static void root_does_not_wait_for_a_fifo_that_is_exchanged_for_a_file(void) {
-  if (has_other_user()) play_in_time("reads_while_fifos_come_and_go", killed_store_of_nobody());
+FOLDER_TEST(root_does_not_wait_for_a_fifo_that_is_exchanged_for_a_file) {
+  if (has_other_user()) play_child("reads_while_fifos_come_and_go", killed_store_of_nobody());
 }
 
-static void touch(const char *path) {
-  (void)path;
-  syscall(SYS_utimensat, AT_FDCWD, own, NULL, 0);
-}
+static void touch(const char *path) { syscall(SYS_utimensat, AT_FDCWD, own, NULL, 0); }
 
-static void reads_while_files_are_touched(const char *location) {
+ROLE(reads_while_files_are_touched, location) {
   kept_options options = KEPT_OPTIONS_INIT;
   alarm(60);
   options.busy_timeout_ms = 100;
@@ -282,30 +277,12 @@ static void reads_while_files_are_touched(const char *location) {
   kept_close(store);
 }
 
-static void root_does_not_read_for_ever_what_its_owner_touches(void) {
+FOLDER_TEST(root_does_not_read_for_ever_what_its_owner_touches) {
   if (!has_other_user()) return;
   const char *location = file_of(folder_of_nobody(), "store");
   kept_store *store = open_at(location);
   EXPECT(KEPT_OK, kept_set_int64(store, "number", 1, &why));
   kept_close(store);
   give_away_store(location);
-  play_in_time("reads_while_files_are_touched", location);
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    FOLDER_TEST(a_backup_reaches_no_file_of_another_user_s),
-    FOLDER_TEST(a_store_stays_in_its_folder_whatever_its_path_leads_to),
-    FOLDER_TEST(a_store_whose_folder_is_moved_says_so),
-    FOLDER_TEST(root_does_not_wait_for_a_fifo_that_is_exchanged_for_a_file),
-    FOLDER_TEST(root_does_not_read_for_ever_what_its_owner_touches),
-    { NULL, NULL, 0 },
-  };
-  static const role roles[] = {
-    ROLE(writes_as_nobody),
-    ROLE(reads_while_fifos_come_and_go),
-    ROLE(reads_while_files_are_touched),
-    { NULL, NULL },
-  };
-  return run_tests(argc, argv, tests, roles);
+  play_child("reads_while_files_are_touched", location);
 }

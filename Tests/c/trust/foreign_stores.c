@@ -1,6 +1,6 @@
 /* Stores of other users: they are read, never written, and reading always terminates, whatever they contain. */
-#define _GNU_SOURCE
 #include "others.h"
+#include "suite.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static const char *directory(const char *folder) {
@@ -25,7 +24,7 @@ static const char *folder_with_number(void) {
   return folder;
 }
 
-static void a_directory_that_others_may_write_is_denied(void) {
+FOLDER_TEST(a_directory_that_others_may_write_is_denied) {
   static const mode_t modes[] = { 0720, 0702, 0777, 01777 };
   for (int i = 0; i < 4; i++) {
     const char *folder = folder_with_number();
@@ -36,7 +35,7 @@ static void a_directory_that_others_may_write_is_denied(void) {
   }
 }
 
-static void a_file_of_a_key_that_others_may_write_is_denied(void) {
+FOLDER_TEST(a_file_of_a_key_that_others_may_write_is_denied) {
   const char *folder = folder_with_number();
   int64_t number = 0;
   CHECK_INT(0, chmod(file_of(folder, "number.json"), 0666));
@@ -49,7 +48,7 @@ static void a_file_of_a_key_that_others_may_write_is_denied(void) {
   EXPECT(KEPT_DENIED, kept_get_int64(store, "number", &number, &why));
 }
 
-static void a_directory_of_another_user_s_is_only_read(void) {
+FOLDER_TEST(a_directory_of_another_user_s_is_only_read) {
   if (!has_other_user()) return;
   const char *folder = folder_with_number();
   give_away_store(folder);
@@ -113,7 +112,7 @@ static void tie_in_loops(const char *path) {
   free(bytes);
 }
 
-static void reads_loops(const char *location) {
+ROLE(reads_loops, location) {
   kept_store *store = NULL;
   char *json = NULL;
   alarm(60);
@@ -122,7 +121,7 @@ static void reads_loops(const char *location) {
   kept_close(store);
 }
 
-static void pages_that_lead_to_each_other_are_damage(void) {
+FOLDER_TEST(pages_that_lead_to_each_other_are_damage) {
   if (!has_other_user()) return;
   const char *location = fresh_folder();
   kept_store *store = open_at(location), *transaction = NULL;
@@ -137,7 +136,7 @@ static void pages_that_lead_to_each_other_are_damage(void) {
   kept_close(store);
   tie_in_loops(file_of(location, "values.sqlite"));
   give_away_store(location);
-  play_in_time("reads_loops", location);
+  play_child("reads_loops", location);
 }
 
 static int is_over;
@@ -155,12 +154,11 @@ static void *read_copies(void *location) {
   return NULL;
 }
 
-static void reads_and_forks(const char *location) {
+ROLE(reads_and_forks, location) {
   const char *own = closed_store();
   pthread_t thread;
   CHECK_INT(0, pthread_create(&thread, NULL, read_copies, (void *)location));
   for (int i = 0; i < 100; i++) {
-    int status = -1;
     pid_t child = fork();
     if (child == 0) {
       kept_store *store = NULL;
@@ -168,29 +166,15 @@ static void reads_and_forks(const char *location) {
       kept_close(store);
       leave_fork(opened == KEPT_OK ? 0 : 1);
     }
-    CHECK_INT(child, waitpid(child, &status, 0));
-    CHECK_INT(0, status);
+    CHECK_INT(0, end_of(child));
   }
   __atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
   CHECK_INT(0, pthread_join(thread, NULL));
 }
 
-static void a_child_of_a_fork_opens_stores_while_another_s_is_read(void) {
+FOLDER_TEST(a_child_of_a_fork_opens_stores_while_another_s_is_read) {
   if (!has_other_user()) return;
   const char *location = closed_store();
   give_away_store(location);
-  play_in_time("reads_and_forks", location);
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    FOLDER_TEST(a_directory_that_others_may_write_is_denied),
-    FOLDER_TEST(a_file_of_a_key_that_others_may_write_is_denied),
-    FOLDER_TEST(a_directory_of_another_user_s_is_only_read),
-    FOLDER_TEST(pages_that_lead_to_each_other_are_damage),
-    FOLDER_TEST(a_child_of_a_fork_opens_stores_while_another_s_is_read),
-    { NULL, NULL, 0 },
-  };
-  static const role roles[] = { ROLE(reads_loops), ROLE(reads_and_forks), { NULL, NULL } };
-  return run_tests(argc, argv, tests, roles);
+  play_child("reads_and_forks", location);
 }

@@ -1,34 +1,21 @@
 /* Where an identifier's store is when no variable names a home folder. The tests have a user database of their own, in
  * a mount namespace, and are left out where none can be made. */
-#define _GNU_SOURCE
+#include "namespace.h"
 #include "others.h"
+#include "suite.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mount.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-/* A process without the right to make a mount namespace may have it inside a user namespace. */
-static int enter_namespace(void) {
-  char map[40];
-  int length = snprintf(map, sizeof map, "0 %u 1", (unsigned)geteuid());
-  if (unshare(CLONE_NEWNS) == 0) return 1;
-  if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return 0;
-  int file = open("/proc/self/uid_map", O_WRONLY);
-  return file >= 0 && write(file, map, (size_t)length) == length && close(file) == 0;
-}
 
 /* Replaces the user database for this process and those that it executes. */
 static int has_users(const char *folder, const char *text) {
   put_file(file_of(folder, "passwd"), text);
-  if (enter_namespace() && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-    mount(file_of(folder, "passwd"), "/etc/passwd", NULL, MS_BIND, NULL) == 0)
-    return 1;
+  if (enter_namespace(false) && mount(file_of(folder, "passwd"), "/etc/passwd", NULL, MS_BIND, NULL) == 0) return 1;
   fprintf(stderr, "left out, as nothing can be mounted here\n");
   return 0;
 }
@@ -45,7 +32,7 @@ static void set_number(int64_t number) {
   kept_close(store);
 }
 
-static void has_no_variables(const char *folder) {
+ROLE(has_no_variables, folder) {
   const char *home = file_of(folder, "home"), *other = file_of(folder, "other");
   if (!has_users(folder, user_with_home(0, home))) return;
   CHECK_INT(0, mkdir(home, 0700) | mkdir(other, 0700));
@@ -63,10 +50,10 @@ static void has_no_variables(const char *folder) {
   CHECK_UINT(S_IFDIR | 0700, mode_at(file_of(other, ".config/kept/com.example.homely.kept")));
 }
 
-static void a_program_without_variables_finds_its_home_in_the_user_database(void) {
+FOLDER_TEST(a_program_without_variables_finds_its_home_in_the_user_database) {
   const char *folder = fresh_folder();
   CHECK_INT(0, mkdir(folder, 0700));
-  play_in_time("has_no_variables", folder);
+  play_child("has_no_variables", folder);
 }
 
 /* Not root and not nobody, whom systemd adds to a user database without them. */
@@ -83,19 +70,19 @@ static void has_no_home(const char *folder, unsigned user, const char *home) {
   CHECK(strstr(why.message, words) != NULL);
 }
 
-static void is_not_in_the_user_database(const char *folder) { has_no_home(folder, STRANGER + 1, "/tmp"); }
+ROLE(is_not_in_the_user_database, folder) { has_no_home(folder, STRANGER + 1, "/tmp"); }
 
-static void has_a_relative_home(const char *folder) { has_no_home(folder, STRANGER, "relative"); }
+ROLE(has_a_relative_home, folder) { has_no_home(folder, STRANGER, "relative"); }
 
-static void a_user_without_a_home_has_no_store(void) {
+FOLDER_TEST(a_user_without_a_home_has_no_store) {
   const char *folder = fresh_folder();
   CHECK_INT(0, mkdir(folder, 0700));
-  play_in_time("is_not_in_the_user_database", folder);
-  play_in_time("has_a_relative_home", folder);
+  play_child("is_not_in_the_user_database", folder);
+  play_child("has_a_relative_home", folder);
 }
 
 /* An entry that needs more memory than most. */
-static void has_a_long_entry(const char *folder) {
+ROLE(has_a_long_entry, folder) {
   const char *home = file_of(folder, "home");
   char *text = repeated(0, 200000), *name = repeated('x', 150000);
   CHECK_INT(0, mkdir(home, 0700));
@@ -107,30 +94,20 @@ static void has_a_long_entry(const char *folder) {
   CHECK_UINT(S_IFDIR | 0700, mode_at(file_of(home, ".config/kept/com.example.homely.kept")));
 }
 
-static void a_long_entry_of_the_user_database_is_read(void) {
+FOLDER_TEST(a_long_entry_of_the_user_database_is_read) {
   const char *folder = fresh_folder();
   CHECK_INT(0, mkdir(folder, 0700));
-  play_in_time("has_a_long_entry", folder);
+  play_child("has_a_long_entry", folder);
 }
 
 /* A set-user-ID program */
 
-static void keeps_a_number(const char *location) {
-  (void)location;
+ROLE(keeps_a_number, location) {
   if (getauxval(AT_SECURE) != 0) set_number(9);
   else fprintf(stderr, "left out, as programs get no other rights from their files here\n");
 }
 
-static void copy_program(const char *to) {
-  char block[65536];
-  int in = open("/proc/self/exe", O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_EXCL, 0700);
-  CHECK(in >= 0 && out >= 0);
-  for (ssize_t count; (count = read(in, block, sizeof block)) > 0;) CHECK_INT(count, write(out, block, (size_t)count));
-  close(in);
-  close(out);
-}
-
-static void a_set_user_id_program_uses_the_home_of_its_effective_user(void) {
+FOLDER_TEST(a_set_user_id_program_uses_the_home_of_its_effective_user) {
   if (!has_other_user()) return;
   const char *folder = fresh_folder(), *program = file_of(folder, "program"), *home = file_of(folder, "home"),
              *callers = file_of(folder, "callers");
@@ -148,28 +125,7 @@ static void a_set_user_id_program_uses_the_home_of_its_effective_user(void) {
     execl(program, program, "--child", "keeps_a_number", "none", (char *)NULL);
     _exit(127);
   }
-  int status = 0;
-  CHECK_INT(pid, waitpid(pid, &status, 0));
-  CHECK_INT(0, status);
+  CHECK_INT(0, end_of(pid));
   CHECK_UINT(0, mode_at(file_of(callers, "kept")));
   CHECK_UINT(0, mode_at(file_of(callers, ".config")));
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    FOLDER_TEST(a_program_without_variables_finds_its_home_in_the_user_database),
-    FOLDER_TEST(a_user_without_a_home_has_no_store),
-    FOLDER_TEST(a_long_entry_of_the_user_database_is_read),
-    FOLDER_TEST(a_set_user_id_program_uses_the_home_of_its_effective_user),
-    { NULL, NULL, 0 },
-  };
-  static const role roles[] = {
-    ROLE(has_no_variables),
-    ROLE(is_not_in_the_user_database),
-    ROLE(has_a_relative_home),
-    ROLE(has_a_long_entry),
-    ROLE(keeps_a_number),
-    { NULL, NULL },
-  };
-  return run_tests(argc, argv, tests, roles);
 }

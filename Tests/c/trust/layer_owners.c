@@ -1,16 +1,14 @@
 /* Owners of layers: the files of the managed and the system layer, and the folders that lead to them, must belong to
  * root or to the user of the program. A store whose managed layer cannot be read is not opened. */
-#define _GNU_SOURCE
 #include "others.h"
-#include "../reports.h"
+#include "reports.h"
+#include "suite.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 static const char locks[] = "{\"values\":{\"k\":1}}";
@@ -69,7 +67,7 @@ static void expect_refused(const char *path) {
   expect_no_system(path);
 }
 
-static void a_layer_that_cannot_be_understood_is_no_layer(void) {
+FOLDER_TEST(a_layer_that_cannot_be_understood_is_no_layer) {
   const char *path = file_in_folder();
   put_file(path, "values: none");
   expect_refused(path);
@@ -79,7 +77,7 @@ static void a_layer_that_cannot_be_understood_is_no_layer(void) {
   expect_managed(path);
 }
 
-static void only_a_regular_file_is_a_layer(void) {
+FOLDER_TEST(only_a_regular_file_is_a_layer) {
   const char *folder = fresh_folder(), *fifo = fresh_folder(), *link = fresh_folder();
   CHECK_INT(0, mkdir(folder, 0755) | mkfifo(fifo, 0644));
   expect_refused(folder);
@@ -91,7 +89,7 @@ static void only_a_regular_file_is_a_layer(void) {
   }
 }
 
-static void a_file_that_other_users_may_write_is_no_layer(void) {
+FOLDER_TEST(a_file_that_other_users_may_write_is_no_layer) {
   const char *path = file_in_folder(), *folder = folder_of(path);
   CHECK_INT(0, chmod(path, 0664));
   expect_refused(path);
@@ -105,7 +103,7 @@ static void a_file_that_other_users_may_write_is_no_layer(void) {
   expect_managed(path);
 }
 
-static void a_file_below_a_folder_that_other_users_may_write_is_no_layer(void) {
+FOLDER_TEST(a_file_below_a_folder_that_other_users_may_write_is_no_layer) {
   const char *above = fresh_folder(), *folder = file_of(above, "kept"), *path = file_of(folder, "layer.json");
   CHECK_INT(0, mkdir(above, 0755) | mkdir(folder, 0755));
   put_file(path, locks);
@@ -121,7 +119,7 @@ static void a_file_below_a_folder_that_other_users_may_write_is_no_layer(void) {
   if (geteuid() == 0) expect_managed(path);
 }
 
-static void a_link_on_the_way_counts_with_its_folder(void) {
+FOLDER_TEST(a_link_on_the_way_counts_with_its_folder) {
   const char *path = file_in_folder(), *place = fresh_folder(), *link = file_of(place, "link");
   const char *folder = folder_of(path);
   CHECK_INT(0, mkdir(place, 0755) | symlink(folder, link));
@@ -131,7 +129,7 @@ static void a_link_on_the_way_counts_with_its_folder(void) {
 }
 
 /* The links of a ConfigMap, which are replaced when it changes. */
-static void a_link_to_the_file_counts_with_both_folders(void) {
+FOLDER_TEST(a_link_to_the_file_counts_with_both_folders) {
   const char *volume = fresh_folder(), *data = file_of(volume, "..2026"), *link = file_of(volume, "managed.json");
   CHECK_INT(0, mkdir(volume, 0755) | mkdir(data, 0755) | symlink("..2026", file_of(volume, "..data")));
   CHECK_INT(0, symlink("..data/managed.json", link));
@@ -153,7 +151,7 @@ static void a_link_to_the_file_counts_with_both_folders(void) {
   expect_refused(link);
 }
 
-static void a_layer_belongs_to_root_or_to_the_user(void) {
+FOLDER_TEST(a_layer_belongs_to_root_or_to_the_user) {
   if (!has_other_user()) return;
   const char *path = file_in_folder();
   const char *folder = folder_of(path);
@@ -164,7 +162,7 @@ static void a_layer_belongs_to_root_or_to_the_user(void) {
   expect_refused(path);
 }
 
-static void reads_as_nobody(const char *location) {
+ROLE(reads_as_nobody, location) {
   become_nobody();
   /* Owned by root and by the user. */
   expect_managed(file_of(location, "root.json"));
@@ -174,7 +172,7 @@ static void reads_as_nobody(const char *location) {
   expect_no_managed(file_of(location, "closed/layer.json"));
 }
 
-static void a_user_s_program_trusts_root_and_its_user(void) {
+FOLDER_TEST(a_user_s_program_trusts_root_and_its_user) {
   if (!has_other_user()) return;
   const char *folder = fresh_folder();
   CHECK_INT(0, mkdir(folder, 0755) | chmod(file_of(folder, ".."), 0755));
@@ -185,12 +183,12 @@ static void a_user_s_program_trusts_root_and_its_user(void) {
   CHECK_INT(0, chown(file_of(folder, "other.json"), NOBODY - 1, 0));
   put_file(file_of(folder, "closed.json"), locks);
   CHECK_INT(0, chmod(file_of(folder, "closed.json"), 0600) | mkdir(file_of(folder, "closed"), 0700));
-  play_in_time("reads_as_nobody", folder);
+  play_child("reads_as_nobody", folder);
 }
 
 /* Limits that the caller of a program with more rights may set. */
 
-static void opens_without_descriptors(const char *path) {
+ROLE(opens_without_descriptors, path) {
   struct rlimit limit;
   CHECK_INT(0, getrlimit(RLIMIT_NOFILE, &limit));
   for (int left = 0; left < 12; left++) {
@@ -212,19 +210,19 @@ static void opens_without_descriptors(const char *path) {
   }
 }
 
-static void opens_without_room(const char *path) {
+ROLE(opens_without_room, path) {
   struct rlimit none = { 0, 0 };
   CHECK_INT(0, setrlimit(RLIMIT_FSIZE, &none) | setrlimit(RLIMIT_CORE, &none));
   expect_managed(path);
 }
 
-static void limits_do_not_switch_locks_off(void) {
+FOLDER_TEST(limits_do_not_switch_locks_off) {
   const char *path = file_in_folder();
-  play_in_time("opens_without_descriptors", path);
-  play_in_time("opens_without_room", path);
+  play_child("opens_without_descriptors", path);
+  play_child("opens_without_room", path);
 }
 
-static void a_file_that_breaks_later_keeps_its_locks(void) {
+FOLDER_TEST(a_file_that_breaks_later_keeps_its_locks) {
   const char *path = file_in_folder();
   reports *reports = new_reports();
   kept_options options = KEPT_OPTIONS_INIT;
@@ -235,27 +233,4 @@ static void a_file_that_breaks_later_keeps_its_locks(void) {
   CHECK(strstr(report_text(reports, 1), "managed layer") != NULL);
   CHECK_TEXT("1", json_of(store, "k"));
   EXPECT(KEPT_LOCKED, kept_set_int64(store, "k", 2, &why));
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    FOLDER_TEST(a_layer_that_cannot_be_understood_is_no_layer),
-    FOLDER_TEST(only_a_regular_file_is_a_layer),
-    FOLDER_TEST(a_file_that_other_users_may_write_is_no_layer),
-    FOLDER_TEST(a_file_below_a_folder_that_other_users_may_write_is_no_layer),
-    FOLDER_TEST(a_link_on_the_way_counts_with_its_folder),
-    FOLDER_TEST(a_link_to_the_file_counts_with_both_folders),
-    FOLDER_TEST(a_layer_belongs_to_root_or_to_the_user),
-    FOLDER_TEST(a_user_s_program_trusts_root_and_its_user),
-    FOLDER_TEST(limits_do_not_switch_locks_off),
-    FOLDER_TEST(a_file_that_breaks_later_keeps_its_locks),
-    { NULL, NULL, 0 },
-  };
-  static const role roles[] = {
-    ROLE(reads_as_nobody),
-    ROLE(opens_without_descriptors),
-    ROLE(opens_without_room),
-    { NULL, NULL },
-  };
-  return run_tests(argc, argv, tests, roles);
 }

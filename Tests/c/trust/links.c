@@ -1,7 +1,7 @@
 /* Links of other users: root follows none of them, to no store, backup, export or import. In each test another user's
  * folder has links to what belongs to root. */
-#define _GNU_SOURCE
 #include "others.h"
+#include "suite.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static void expect_no_store(const char *link, const char *location) {
   CHECK(store == NULL);
 }
 
-static void no_store_is_opened_or_made_through_them(void) {
+FOLDER_TEST(no_store_is_opened_or_made_through_them) {
   if (!has_other_user()) return;
   const char *other = folder_of_other(), *root = folder_of_root(), *store = closed_store();
   const char *link = link_to(root, other, "link"), *to_store = link_to(store, other, "store");
@@ -58,13 +58,13 @@ static void no_store_is_opened_or_made_through_them(void) {
   snprintf(directory, sizeof directory, "dir:%s", link);
   expect_no_store(link, directory);
   CHECK(is_missing(file_of(root, "new")) && is_missing(file_of(root, ".kept-lock")));
-  /* A link that leads to nothing could lead somewhere a moment later. */
+  /* A link that leads to nothing could lead somewhere a little later. */
   const char *nowhere = link_to(file_of(root, "made"), other, "nowhere");
   expect_no_store(nowhere, nowhere);
   CHECK(is_missing(file_of(root, "made")));
 }
 
-static void a_link_of_root_to_one_of_them_is_not_followed(void) {
+FOLDER_TEST(a_link_of_root_to_one_of_them_is_not_followed) {
   if (!has_other_user()) return;
   const char *other = folder_of_other(), *store = closed_store(), *own = fresh_folder();
   const char *link = link_to(store, other, "store");
@@ -74,7 +74,7 @@ static void a_link_of_root_to_one_of_them_is_not_followed(void) {
   expect_no_store(link, "./store");
 }
 
-static void nothing_is_written_through_them(void) {
+FOLDER_TEST(nothing_is_written_through_them) {
   if (!has_other_user()) return;
   const char *other = folder_of_other(), *root = folder_of_root(), *link = link_to(root, other, "link");
   kept_store *store = fresh_store();
@@ -86,7 +86,7 @@ static void nothing_is_written_through_them(void) {
   CHECK(is_missing(file_of(root, "export")));
 }
 
-static void nothing_is_read_through_them(void) {
+FOLDER_TEST(nothing_is_read_through_them) {
   if (!has_other_user()) return;
   const char *other = folder_of_other(), *root = folder_of_root(), *file = file_of(root, "file");
   kept_store *store = fresh_store();
@@ -103,18 +103,18 @@ static void nothing_is_read_through_them(void) {
   CHECK_TEXT("1", json_of(store, "k"));
 }
 
-static void opens_its_own_link(const char *location) {
+ROLE(opens_its_own_link, location) {
   become_nobody();
   kept_store *store = open_at(file_of(location, "link/store"));
   EXPECT(KEPT_OK, kept_set_int64(store, "k", 1, &why));
 }
 
-static void the_links_of_root_and_those_of_a_user_for_himself_are_followed(void) {
+FOLDER_TEST(the_links_of_root_and_those_of_a_user_for_himself_are_followed) {
   if (!has_other_user()) return;
   const char *other = folder_of_other(), *own = folder_of_other(), *root = folder_of_root(), *link = fresh_folder();
   CHECK_INT(0, chmod(file_of(other, ".."), 0755));
   link_to(own, other, "link");
-  play_in_time("opens_its_own_link", other);
+  play_child("opens_its_own_link", other);
   CHECK_INT(0, symlink(root, link));
   kept_store *store = open_at(file_of(link, "deeper/store"));
   EXPECT(KEPT_OK, kept_set_int64(store, "k", 1, &why));
@@ -124,23 +124,7 @@ static void the_links_of_root_and_those_of_a_user_for_himself_are_followed(void)
   EXPECT(KEPT_OK, kept_set_int64(store, "k", 2, &why));
   EXPECT(KEPT_OK, kept_import_file(store, file_of(link, "file"), NULL, NULL, &why));
   CHECK_TEXT("1", json_of(store, "k"));
-  /* What is not a link is the user's business. */
+  /* Files that are not links are the user's business. */
   give_away_store(file_of(own, "store"));
   CHECK_TEXT("1", json_of(open_at(file_of(own, "store")), "k"));
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    FOLDER_TEST(no_store_is_opened_or_made_through_them),
-    FOLDER_TEST(a_link_of_root_to_one_of_them_is_not_followed),
-    FOLDER_TEST(nothing_is_written_through_them),
-    FOLDER_TEST(nothing_is_read_through_them),
-    FOLDER_TEST(the_links_of_root_and_those_of_a_user_for_himself_are_followed),
-    { NULL, NULL, 0 },
-  };
-  static const role roles[] = {
-    ROLE(opens_its_own_link),
-    { NULL, NULL },
-  };
-  return run_tests(argc, argv, tests, roles);
 }

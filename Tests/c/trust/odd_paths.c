@@ -1,10 +1,8 @@
 /* Paths with names that are not UTF-8: an existing file is not reported as missing, and nothing is created under a
  * similar name. */
-#define _GNU_SOURCE
 #include "others.h"
+#include "suite.h"
 
-#include <dirent.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,18 +16,6 @@ static const char *odd_folder(void) {
   CHECK_INT(0, mkdir(folder, 0700) | mkdir(file_of(folder, name), 0700) | symlink(name, file_of(folder, "link")));
   put_file(file_of(folder, "caf\xe9/layer.json"), locks);
   return folder;
-}
-
-/** The number of entries of a folder. */
-static int names_in(const char *folder) {
-  int count = 0;
-  DIR *names = opendir(folder);
-  CHECK(names != NULL);
-  for (struct dirent *entry; names && (entry = readdir(names));) {
-    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) count++;
-  }
-  if (names) closedir(names);
-  return count;
 }
 
 static void expect_sentence(void) { CHECK(strstr(why.message, "UTF-8") != NULL); }
@@ -49,7 +35,7 @@ static void expect_no_managed(const char *path) {
   CHECK(strstr(why.message, "managed layer") != NULL);
 }
 
-static void a_managed_layer_behind_a_link_is_not_absent(void) {
+FOLDER_TEST(a_managed_layer_behind_a_link_is_not_absent) {
   const char *folder = odd_folder();
   expect_no_managed(file_of(folder, "link/layer.json"));
   /* The name of the link counts, wherever it is in the path. */
@@ -59,28 +45,28 @@ static void a_managed_layer_behind_a_link_is_not_absent(void) {
   expect_no_managed(file_of(folder, "link/layer.json"));
 }
 
-static void works_in_the_folder(const char *folder) {
+ROLE(works_in_the_folder, folder) {
   CHECK_INT(0, chdir(file_of(folder, name)));
   expect_no_managed("layer.json");
   expect_unopened("./store", NULL);
   expect_unopened("dir:store", NULL);
-  CHECK_INT(1, names_in("."));
+  CHECK_INT(1, names_in(".", ""));
 }
 
-static void a_managed_layer_below_the_working_directory_is_not_absent(void) {
+FOLDER_TEST(a_managed_layer_below_the_working_directory_is_not_absent) {
   const char *folder = odd_folder();
-  play_in_time("works_in_the_folder", folder);
-  CHECK_INT(2, names_in(folder));
+  play_child("works_in_the_folder", folder);
+  CHECK_INT(2, names_in(folder, ""));
 }
 
-static void a_store_is_made_nowhere_else(void) {
+FOLDER_TEST(a_store_is_made_nowhere_else) {
   const char *folder = odd_folder(), *there = file_of(folder, name);
   expect_unopened(file_of(folder, "link"), NULL);
-  CHECK_INT(2, names_in(folder));
-  CHECK_INT(1, names_in(there));
+  CHECK_INT(2, names_in(folder, ""));
+  CHECK_INT(1, names_in(there, ""));
 }
 
-static void a_backup_goes_nowhere_else(void) {
+FOLDER_TEST(a_backup_goes_nowhere_else) {
   const char *folder = odd_folder();
   kept_store *store = open_at(fresh_folder());
   EXPECT(KEPT_UNAVAILABLE, kept_backup(store, file_of(folder, "link/backup"), 0, NULL, &why));
@@ -89,11 +75,11 @@ static void a_backup_goes_nowhere_else(void) {
   expect_sentence();
   EXPECT(KEPT_UNAVAILABLE, kept_restore(store, file_of(folder, "link/layer.json"), NULL, &why));
   expect_sentence();
-  CHECK_INT(2, names_in(folder));
-  CHECK_INT(1, names_in(file_of(folder, name)));
+  CHECK_INT(2, names_in(folder, ""));
+  CHECK_INT(1, names_in(file_of(folder, name), ""));
 }
 
-static void asks_for_its_place(const char *folder) {
+ROLE(asks_for_its_place, folder) {
   setenv("XDG_CONFIG_HOME", file_of(folder, name), 1);
   expect_unopened("com.example.odd", NULL);
   unsetenv("XDG_CONFIG_HOME");
@@ -101,22 +87,9 @@ static void asks_for_its_place(const char *folder) {
   expect_unopened("com.example.odd", NULL);
 }
 
-static void a_variable_leads_nowhere_else(void) {
+FOLDER_TEST(a_variable_leads_nowhere_else) {
   const char *folder = odd_folder();
-  play_in_time("asks_for_its_place", folder);
-  CHECK_INT(2, names_in(folder));
-  CHECK_INT(1, names_in(file_of(folder, name)));
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    FOLDER_TEST(a_managed_layer_behind_a_link_is_not_absent),
-    FOLDER_TEST(a_managed_layer_below_the_working_directory_is_not_absent),
-    FOLDER_TEST(a_store_is_made_nowhere_else),
-    FOLDER_TEST(a_backup_goes_nowhere_else),
-    FOLDER_TEST(a_variable_leads_nowhere_else),
-    { NULL, NULL, 0 },
-  };
-  static const role roles[] = { ROLE(works_in_the_folder), ROLE(asks_for_its_place), { NULL, NULL } };
-  return run_tests(argc, argv, tests, roles);
+  play_child("asks_for_its_place", folder);
+  CHECK_INT(2, names_in(folder, ""));
+  CHECK_INT(1, names_in(file_of(folder, name), ""));
 }

@@ -2,9 +2,7 @@
 #ifndef OTHERS_H
 #define OTHERS_H
 
-#include "../check.h"
-
-#include <sys/stat.h>
+#include "suite.h"
 
 /** The user that tests which run as root switch to. */
 enum { NOBODY = 65534 };
@@ -18,14 +16,10 @@ void give_away(const char *path);
 /** Gives a store's folder, with all its contents, to another user. */
 void give_away_store(const char *folder);
 
-/** The kind and mode of the file at a path, without following links; 0 if there is none. */
-mode_t mode_at(const char *path);
-/** The contents of a file. Valid until the test ends. */
-const char *text_at(const char *path);
 /** A closed store with "number" set to 1. */
 const char *closed_store(void);
 
-/** Runs a role in another process, and expects it to end by itself within a minute. */
-void play_in_time(const char *role, const char *location);
+/** Copies this program, for its owner alone. */
+void copy_program(const char *to);
 
 #endif

@@ -1,8 +1,8 @@
 /* Layers in a sandbox: in a user namespace to which root is not mapped, as bubblewrap, Flatpak, firejail and Steam make
  * it, every file of root seems to belong to nobody. Each role puts files for the administrator below a new /etc, enters
  * such a namespace as an ordinary user, and opens a store by its identifier there. */
-#define _GNU_SOURCE
 #include "others.h"
+#include "suite.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { USER = 1000, OTHER = 1001 };
@@ -23,12 +22,6 @@ enum { USER = 1000, OTHER = 1001 };
 #define HOST "/run/host"
 
 static const char locks[] = "{\"values\":{\"k\":1}}";
-
-static int put(const char *path, const char *text) {
-  int file = open(path, O_WRONLY), done = file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text);
-  if (file >= 0) close(file);
-  return done;
-}
 
 /** Mounts of this process's own, with an empty /etc and an empty /run that belong to root. */
 static void empty_system(void) {
@@ -52,7 +45,7 @@ static void enter_sandbox(const char *home, const char *map) {
   CHECK(setgroups(0, NULL) == 0 && setresgid(USER, USER, USER) == 0 && setresuid(USER, USER, USER) == 0);
   CHECK_INT(0, prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) | unshare(CLONE_NEWUSER));
   if (map == NULL) return;
-  CHECK(put("/proc/self/uid_map", map));
+  CHECK(write_into("/proc/self/uid_map", map));
   CHECK_INT(USER, geteuid());
 }
 
@@ -93,33 +86,33 @@ static void expect_refused(const char *managed, const char *words) {
 
 /* Roles. Each runs in a process of its own. */
 
-static void opens_without_files(const char *home) {
+ROLE(opens_without_files, home) {
   empty_system();
   enter_sandbox(home, OWN_USER);
   expect_free();
 }
 
-static void opens_without_files_and_without_a_user(const char *home) {
+ROLE(opens_without_files_and_without_a_user, home) {
   empty_system();
   enter_sandbox(home, NULL);
   expect_free();
 }
 
-static void opens_with_a_file(const char *home) {
+ROLE(opens_with_a_file, home) {
   empty_system();
   administer(MANAGED, locks);
   enter_sandbox(home, OWN_USER);
   expect_locked(MANAGED);
 }
 
-static void opens_with_a_file_and_without_a_user(const char *home) {
+ROLE(opens_with_a_file_and_without_a_user, home) {
   empty_system();
   administer(MANAGED, locks);
   enter_sandbox(home, NULL);
   expect_locked(MANAGED);
 }
 
-static void opens_with_a_file_that_others_may_write(const char *home) {
+ROLE(opens_with_a_file_that_others_may_write, home) {
   empty_system();
   administer(MANAGED, locks);
   CHECK_INT(0, chmod("/etc/kept/" IDENTIFIER, 0777));
@@ -128,7 +121,7 @@ static void opens_with_a_file_that_others_may_write(const char *home) {
 }
 
 /* Elsewhere the owner may be any user of the host. */
-static void opens_with_a_file_elsewhere(const char *home) {
+ROLE(opens_with_a_file_elsewhere, home) {
   const char *folder = file_of(home, "other"), *path = file_of(folder, "managed.json");
   CHECK_INT(0, mkdir(folder, 0755));
   put_file(path, locks);
@@ -146,7 +139,7 @@ static void opens_with_a_file_elsewhere(const char *home) {
   EXPECT(KEPT_OK, kept_set_int64(open_with(IDENTIFIER, &options), "k", 2, &why));
 }
 
-static void opens_where_the_host_is_shown(const char *home) {
+ROLE(opens_where_the_host_is_shown, home) {
   empty_system();
   administer(HOST MANAGED, locks);
   enter_sandbox(home, OWN_USER);
@@ -154,7 +147,7 @@ static void opens_where_the_host_is_shown(const char *home) {
 }
 
 /* As NixOS has it: links of the host lead to files of the host. */
-static void opens_where_the_host_has_links(const char *home) {
+ROLE(opens_where_the_host_has_links, home) {
   empty_system();
   administer(HOST "/nix/store/x/" IDENTIFIER "/managed.json", locks);
   CHECK_INT(0, mkdir(HOST "/etc", 0755) | symlink("/nix/store/x", HOST "/etc/kept"));
@@ -162,7 +155,7 @@ static void opens_where_the_host_has_links(const char *home) {
   expect_locked(HOST MANAGED);
 }
 
-static void opens_where_a_link_leads_out_of_the_sandbox(const char *home) {
+ROLE(opens_where_a_link_leads_out_of_the_sandbox, home) {
   empty_system();
   CHECK_INT(0, symlink("/nowhere/kept", "/etc/kept"));
   enter_sandbox(home, OWN_USER);
@@ -170,7 +163,7 @@ static void opens_where_a_link_leads_out_of_the_sandbox(const char *home) {
 }
 
 /* Both lock; a value of the host goes before one of the sandbox. */
-static void opens_with_files_in_both(const char *home) {
+ROLE(opens_with_files_in_both, home) {
   empty_system();
   administer(HOST MANAGED, "{\"values\":{\"k\":1},\"locked\":[\"host\"]}");
   administer(MANAGED, "{\"values\":{\"k\":3,\"own\":4},\"lockedPrefixes\":[\"inside.\"]}");
@@ -189,7 +182,7 @@ static void opens_with_files_in_both(const char *home) {
   CHECK_TEXT("7", json_of(store, "t"));
 }
 
-static void opens_where_a_file_of_the_host_is_wrong(const char *home) {
+ROLE(opens_where_a_file_of_the_host_is_wrong, home) {
   empty_system();
   administer(HOST MANAGED, "none");
   administer(MANAGED, locks);
@@ -211,14 +204,14 @@ static void mount_config_map_read_only(void) {
   CHECK_INT(0, mount(NULL, "/etc/kept/" IDENTIFIER, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL));
 }
 
-static void opens_with_a_config_map(const char *home) {
+ROLE(opens_with_a_config_map, home) {
   empty_system();
   mount_config_map_read_only();
   CHECK_INT(0, setenv("XDG_CONFIG_HOME", home, 1));
   expect_locked(MANAGED);
 }
 
-static void opens_with_a_config_map_in_a_sandbox(const char *home) {
+ROLE(opens_with_a_config_map_in_a_sandbox, home) {
   empty_system();
   mount_config_map_read_only();
   enter_sandbox(home, OWN_USER);
@@ -226,7 +219,7 @@ static void opens_with_a_config_map_in_a_sandbox(const char *home) {
 }
 
 /* Any user may write to its folder as long as it is not mounted read-only. */
-static void opens_with_a_config_map_that_others_may_write(const char *home) {
+ROLE(opens_with_a_config_map_that_others_may_write, home) {
   empty_system();
   mount_config_map();
   CHECK_INT(0, setenv("XDG_CONFIG_HOME", home, 1));
@@ -238,8 +231,7 @@ static void opens_with_a_config_map_that_others_may_write(const char *home) {
   expect_refused(KEPT_STANDARD_FILE, "chmod go-w");
 }
 
-static void finds_no_sandbox(const char *home) {
-  (void)home;
+ROLE(finds_no_sandbox, home) {
   if (unshare(CLONE_NEWNS) != 0 || unshare(CLONE_NEWUSER) != 0) exit(77);
 }
 
@@ -254,66 +246,34 @@ static void play(const char *role) {
     fprintf(stderr, "left out, as no namespace can be made here\n");
     return;
   }
-  play_in_time(role, home);
+  play_child(role, home);
 }
 
-static void no_file_locks_nothing(void) {
+FOLDER_TEST(no_file_locks_nothing) {
   play("opens_without_files");
   play("opens_without_files_and_without_a_user");
 }
 
-static void a_file_below_etc_locks(void) {
+FOLDER_TEST(a_file_below_etc_locks) {
   play("opens_with_a_file");
   play("opens_with_a_file_and_without_a_user");
 }
 
-static void a_file_that_others_may_write_is_refused(void) { play("opens_with_a_file_that_others_may_write"); }
+FOLDER_TEST(a_file_that_others_may_write_is_refused) { play("opens_with_a_file_that_others_may_write"); }
 
-static void a_file_elsewhere_of_an_unknown_owner_is_refused(void) { play("opens_with_a_file_elsewhere"); }
+FOLDER_TEST(a_file_elsewhere_of_an_unknown_owner_is_refused) { play("opens_with_a_file_elsewhere"); }
 
-static void files_of_the_host_lock(void) {
+FOLDER_TEST(files_of_the_host_lock) {
   play("opens_where_the_host_is_shown");
   play("opens_where_the_host_has_links");
   play("opens_with_files_in_both");
   play("opens_where_a_file_of_the_host_is_wrong");
 }
 
-static void a_link_that_leads_nowhere_is_refused(void) { play("opens_where_a_link_leads_out_of_the_sandbox"); }
+FOLDER_TEST(a_link_that_leads_nowhere_is_refused) { play("opens_where_a_link_leads_out_of_the_sandbox"); }
 
-static void a_config_map_locks_where_it_is_mounted_read_only(void) {
+FOLDER_TEST(a_config_map_locks_where_it_is_mounted_read_only) {
   play("opens_with_a_config_map");
   play("opens_with_a_config_map_in_a_sandbox");
   play("opens_with_a_config_map_that_others_may_write");
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    FOLDER_TEST(no_file_locks_nothing),
-    FOLDER_TEST(a_file_below_etc_locks),
-    FOLDER_TEST(a_file_that_others_may_write_is_refused),
-    FOLDER_TEST(a_file_elsewhere_of_an_unknown_owner_is_refused),
-    FOLDER_TEST(files_of_the_host_lock),
-    FOLDER_TEST(a_link_that_leads_nowhere_is_refused),
-    FOLDER_TEST(a_config_map_locks_where_it_is_mounted_read_only),
-    { NULL, NULL, 0 },
-  };
-  static const role roles[] = {
-    ROLE(opens_without_files),
-    ROLE(opens_without_files_and_without_a_user),
-    ROLE(opens_with_a_file),
-    ROLE(opens_with_a_file_and_without_a_user),
-    ROLE(opens_with_a_file_that_others_may_write),
-    ROLE(opens_with_a_file_elsewhere),
-    ROLE(opens_where_the_host_is_shown),
-    ROLE(opens_where_the_host_has_links),
-    ROLE(opens_where_a_link_leads_out_of_the_sandbox),
-    ROLE(opens_with_files_in_both),
-    ROLE(opens_where_a_file_of_the_host_is_wrong),
-    ROLE(opens_with_a_config_map),
-    ROLE(opens_with_a_config_map_in_a_sandbox),
-    ROLE(opens_with_a_config_map_that_others_may_write),
-    ROLE(finds_no_sandbox),
-    { NULL, NULL },
-  };
-  return run_tests(argc, argv, tests, roles);
 }

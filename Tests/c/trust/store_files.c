@@ -1,7 +1,7 @@
 /* The files of a store: only regular files of the user, in a folder of the user, are opened and written. Anything else
  * in their place is refused at once, and nothing is created elsewhere. */
-#define _GNU_SOURCE
 #include "others.h"
+#include "suite.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,11 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static kept_status migrate_nothing(void *context, kept_store *transaction, kept_error *error) {
-  (void)context;
   return kept_set_int64(transaction, "migrated", 1, error);
 }
 
@@ -33,28 +31,28 @@ static void overwrite(const char *path, const char *text) {
 
 /* In another process, with an alarm: opening a FIFO would block forever. */
 
-static void expect_unavailable(const char *location) {
+ROLE(expect_unavailable, location) {
   kept_store *store = NULL;
   alarm(60);
   EXPECT(KEPT_UNAVAILABLE, kept_open(location, NULL, &store, &why));
   CHECK(strstr(why.message, location) != NULL);
 }
 
-static void expect_denied(const char *location) {
+ROLE(expect_denied, location) {
   kept_store *store = NULL;
   alarm(60);
   EXPECT(KEPT_DENIED, kept_open(location, NULL, &store, &why));
   CHECK(strstr(why.message, location) != NULL);
 }
 
-static void expect_salvaged(const char *location) {
+ROLE(expect_salvaged, location) {
   kept_store *store = NULL;
   alarm(60);
   EXPECT(KEPT_SALVAGED, kept_open(location, NULL, &store, &why));
   kept_close(store);
 }
 
-static void expect_no_turn(const char *location) {
+ROLE(expect_no_turn, location) {
   alarm(60);
   kept_store *store = open_at(location);
   EXPECT(KEPT_UNAVAILABLE, migrate(store));
@@ -63,102 +61,102 @@ static void expect_no_turn(const char *location) {
 }
 
 static const char *const opened[] = { "values.sqlite", "values.sqlite-wal", "values.sqlite-shm", "pulse" };
-enum { OPENED = sizeof opened / sizeof *opened };
+enum { OPENED = COUNT(opened) };
 
-static void a_fifo_is_not_waited_for(void) {
+FOLDER_TEST(a_fifo_is_not_waited_for) {
   for (int i = 0; i < OPENED; i++) {
     const char *location = closed_store(), *path = file_of(location, opened[i]);
     unlink(path);
     CHECK_INT(0, mkfifo(path, 0600));
-    play_in_time("expect_unavailable", location);
+    play_child("expect_unavailable", location);
     CHECK(S_ISFIFO(mode_at(path)));
   }
 }
 
-static void a_link_is_not_followed(void) {
+FOLDER_TEST(a_link_is_not_followed) {
   for (int i = 0; i < OPENED; i++) {
     const char *location = closed_store(), *path = file_of(location, opened[i]);
     const char *other = fresh_file("a file of another program's");
     unlink(path);
     CHECK_INT(0, symlink(other, path));
-    play_in_time("expect_unavailable", location);
+    play_child("expect_unavailable", location);
     CHECK_TEXT("a file of another program's", text_at(other));
     unlink(path);
     CHECK_INT(0, symlink(fresh_folder(), path));
-    play_in_time("expect_unavailable", location);
+    play_child("expect_unavailable", location);
   }
 }
 
-static void a_damaged_store_makes_no_file_elsewhere(void) {
+FOLDER_TEST(a_damaged_store_makes_no_file_elsewhere) {
   const char *location = closed_store(), *elsewhere = fresh_folder(), *mark = file_of(location, "damaged");
-  overwrite(file_of(location, "values.sqlite"), "this is no database");
+  overwrite(file_of(location, "values.sqlite"), "this is not a database");
   CHECK_INT(0, symlink(elsewhere, mark));
-  play_in_time("expect_salvaged", location);
+  play_child("expect_salvaged", location);
   CHECK_UINT(0, mode_at(elsewhere));
 }
 
-static void a_mark_that_is_a_fifo_is_not_waited_for(void) {
+FOLDER_TEST(a_mark_that_is_a_fifo_is_not_waited_for) {
   const char *location = closed_store(), *mark = file_of(location, "damaged");
-  overwrite(file_of(location, "values.sqlite"), "this is no database");
+  overwrite(file_of(location, "values.sqlite"), "this is not a database");
   CHECK_INT(0, mkfifo(mark, 0600));
-  play_in_time("expect_salvaged", location);
+  play_child("expect_salvaged", location);
 }
 
-static void a_turn_is_not_taken_through_a_link(void) {
+FOLDER_TEST(a_turn_is_not_taken_through_a_link) {
   const char *location = closed_store(), *elsewhere = fresh_folder(), *turn = file_of(location, "migration");
   EXPECT(KEPT_OK, kept_set_int64(open_at(file_of(location, "../source")), "number", 2, &why));
   CHECK_INT(0, symlink(elsewhere, turn));
-  play_in_time("expect_no_turn", location);
+  play_child("expect_no_turn", location);
   CHECK_UINT(0, mode_at(elsewhere));
   unlink(turn);
   CHECK_INT(0, mkfifo(turn, 0600));
-  play_in_time("expect_no_turn", location);
+  play_child("expect_no_turn", location);
 }
 
 /* Write permission */
 
-static void a_store_that_other_users_may_write_is_denied(void) {
+FOLDER_TEST(a_store_that_other_users_may_write_is_denied) {
   static const mode_t modes[] = { 0720, 0702, 0777, 01777 };
   for (int i = 0; i < 4; i++) {
     const char *location = closed_store();
     CHECK_INT(0, chmod(location, modes[i]));
-    play_in_time("expect_denied", location);
+    play_child("expect_denied", location);
     CHECK_INT(0, chmod(location, 0755));
     kept_close(open_at(location));
   }
   for (size_t i = 0; i < COUNT(files); i++) {
     const char *location = closed_store(), *path = file_of(location, files[i]);
     CHECK_INT(0, chmod(path, 0666));
-    play_in_time("expect_denied", location);
+    play_child("expect_denied", location);
     CHECK_INT(0, chmod(path, 0600));
     kept_close(open_at(location));
   }
 }
 
-static void a_file_with_another_name_is_denied(void) {
+FOLDER_TEST(a_file_with_another_name_is_denied) {
   for (size_t i = 0; i < COUNT(files); i++) {
     const char *location = closed_store(), *path = file_of(location, files[i]);
     const char *other = fresh_folder();
     CHECK_INT(0, link(path, other));
-    play_in_time("expect_denied", location);
+    play_child("expect_denied", location);
     CHECK_INT(0, unlink(other));
     kept_close(open_at(location));
   }
 }
 
-static void leftovers_of_a_killed_opener_are_removed(void) {
+FOLDER_TEST(leftovers_of_a_killed_opener_are_removed) {
   const char *location = closed_store();
   CHECK_INT(0, link(file_of(location, "values.sqlite"), file_of(location, ".new-1-1")));
   CHECK_TEXT("1", json_of(open_at(location), "number"));
   CHECK_UINT(0, mode_at(file_of(location, ".new-1-1")));
 }
 
-static void a_file_of_another_user_s_is_denied(void) {
+FOLDER_TEST(a_file_of_another_user_s_is_denied) {
   if (!has_other_user()) return;
   for (size_t i = 0; i < COUNT(files); i++) {
     const char *location = closed_store(), *path = file_of(location, files[i]);
     give_away(path);
-    play_in_time("expect_denied", location);
+    play_child("expect_denied", location);
   }
 }
 
@@ -174,7 +172,7 @@ static void expect_nothing_of_ours(const char *location) {
   if (files) closedir(files);
 }
 
-static void only_reads(const char *location) {
+ROLE(only_reads, location) {
   alarm(60);
   kept_store *store = open_at(location);
   CHECK_TEXT("1", json_of(store, "number"));
@@ -185,7 +183,7 @@ static void only_reads(const char *location) {
   kept_close(store);
 }
 
-static void writes_as_nobody(const char *location) {
+ROLE(writes_as_nobody, location) {
   become_nobody();
   kept_store *store = open_at(location);
   EXPECT(KEPT_OK, kept_set_int64(store, "number", 1, &why));
@@ -193,42 +191,41 @@ static void writes_as_nobody(const char *location) {
   await_parent();
 }
 
-static void root_only_reads_a_store_of_another_user_s(void) {
+FOLDER_TEST(root_only_reads_a_store_of_another_user_s) {
   if (!has_other_user()) return;
   const char *location = closed_store();
   give_away_store(location);
-  play_in_time("only_reads", location);
+  play_child("only_reads", location);
   expect_nothing_of_ours(location);
 }
 
-static void root_reads_what_a_killed_user_left_in_the_log(void) {
+FOLDER_TEST(root_reads_what_a_killed_user_left_in_the_log) {
   if (!has_other_user()) return;
   const char *location = fresh_folder();
   CHECK_INT(0, mkdir(location, 0700) | chmod(file_of(location, ".."), 0755));
   give_away(location);
   child writer = start_child("writes_as_nobody", location);
   await_child(&writer);
-  play_in_time("only_reads", location);
+  play_child("only_reads", location);
   kill_child(&writer);
-  play_in_time("only_reads", location);
+  play_child("only_reads", location);
   expect_nothing_of_ours(location);
 }
 
-static void root_makes_no_store_in_a_folder_of_another_user_s(void) {
+FOLDER_TEST(root_makes_no_store_in_a_folder_of_another_user_s) {
   if (!has_other_user()) return;
   const char *location = fresh_folder();
   CHECK_INT(0, mkdir(location, 0700));
   give_away(location);
-  play_in_time("expect_denied", location);
+  play_child("expect_denied", location);
   expect_nothing_of_ours(location);
 }
 
 /* The environment */
 
-static void asks_for_the_standard_place(const char *location) {
+ROLE(asks_for_the_standard_place, location) {
   kept_store *store = NULL;
   kept_options options = KEPT_OPTIONS_INIT;
-  (void)location;
   if (getauxval(AT_SECURE) == 0) {
     fprintf(stderr, "left out, as programs get no other rights from their files here\n");
     return;
@@ -240,16 +237,7 @@ static void asks_for_the_standard_place(const char *location) {
   CHECK_TEXT("absent", json_of(store, "number"));
 }
 
-static void copy_program(const char *to) {
-  char block[65536];
-  int in = open("/proc/self/exe", O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_EXCL, 0700);
-  CHECK(in >= 0 && out >= 0);
-  for (ssize_t count; (count = read(in, block, sizeof block)) > 0;) CHECK_INT(count, write(out, block, (size_t)count));
-  close(in);
-  close(out);
-}
-
-static void a_program_with_other_rights_ignores_its_caller_s_environment(void) {
+FOLDER_TEST(a_program_with_other_rights_ignores_its_caller_s_environment) {
   if (!has_other_user()) return;
   const char *program = fresh_folder(), *folder = fresh_folder();
   copy_program(program);
@@ -263,13 +251,11 @@ static void a_program_with_other_rights_ignores_its_caller_s_environment(void) {
     execl(program, program, "--child", "asks_for_the_standard_place", "none", (char *)NULL);
     _exit(127);
   }
-  int status = 0;
-  CHECK_INT(pid, waitpid(pid, &status, 0));
-  CHECK_INT(0, status);
+  CHECK_INT(0, end_of(pid));
   CHECK_UINT(0, mode_at(file_of(folder, "kept")));
 }
 
-static void works_under_any_umask(const char *location) {
+ROLE(works_under_any_umask, location) {
   alarm(60);
   umask(0777);
   kept_store *store = open_at(file_of(location, "a/b"));
@@ -296,32 +282,32 @@ static void works_under_any_umask(const char *location) {
   CHECK_UINT(S_IFREG | 0600, mode_at(file_of(location, "a/directory/number.json")));
 }
 
-static void works_as_nobody_under_any_umask(const char *location) {
+ROLE(works_as_nobody_under_any_umask, location) {
   become_nobody();
   works_under_any_umask(location);
 }
 
-static void no_umask_takes_the_owner_s_rights(void) {
+FOLDER_TEST(no_umask_takes_the_owner_s_rights) {
   const char *location = fresh_folder();
   CHECK_INT(0, mkdir(location, 0700));
-  play_in_time("works_under_any_umask", location);
+  play_child("works_under_any_umask", location);
   if (!has_other_user()) return;
   const char *other = fresh_folder();
   CHECK_INT(0, mkdir(other, 0700) | chmod(file_of(other, ".."), 0755));
   give_away(other);
-  play_in_time("works_as_nobody_under_any_umask", other);
+  play_child("works_as_nobody_under_any_umask", other);
 }
 
 /* Set-user-ID programs: the rights of the caller are not used. */
 
-static void works_with_other_rights(const char *location) {
+ROLE(works_with_other_rights, location) {
   if (getauxval(AT_SECURE) == 0) {
     fprintf(stderr, "left out, as programs get no other rights from their files here\n");
     return;
   }
   CHECK(getuid() != geteuid());
   works_under_any_umask(location);
-  /* A second backup must see the first one, and the files beside its path. */
+  /* A second backup must see the first one, and the files next to its path. */
   kept_store *store = open_at(file_of(location, "a/b"));
   CHECK_TEXT("1", json_of(store, "number"));
   EXPECT(KEPT_INVALID, kept_backup(store, file_of(location, "a/folder/"), 0, NULL, &why));
@@ -337,7 +323,7 @@ static void works_with_other_rights(const char *location) {
   EXPECT(KEPT_OK, kept_flush(store, &why));
 }
 
-static void a_set_user_id_program_works_with_a_store_that_its_caller_cannot_reach(void) {
+FOLDER_TEST(a_set_user_id_program_works_with_a_store_that_its_caller_cannot_reach) {
   static const uid_t owners[] = { 0, NOBODY - 1 };
   if (!has_other_user()) return;
   for (int i = 0; i < 2; i++) {
@@ -351,43 +337,6 @@ static void a_set_user_id_program_works_with_a_store_that_its_caller_cannot_reac
       execl(program, program, "--child", "works_with_other_rights", location, (char *)NULL);
       _exit(127);
     }
-    int status = 0;
-    CHECK_INT(pid, waitpid(pid, &status, 0));
-    CHECK_INT(0, status);
+    CHECK_INT(0, end_of(pid));
   }
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    FOLDER_TEST(a_fifo_is_not_waited_for),
-    FOLDER_TEST(a_link_is_not_followed),
-    FOLDER_TEST(a_damaged_store_makes_no_file_elsewhere),
-    FOLDER_TEST(a_mark_that_is_a_fifo_is_not_waited_for),
-    FOLDER_TEST(a_turn_is_not_taken_through_a_link),
-    FOLDER_TEST(a_store_that_other_users_may_write_is_denied),
-    FOLDER_TEST(a_file_with_another_name_is_denied),
-    FOLDER_TEST(leftovers_of_a_killed_opener_are_removed),
-    FOLDER_TEST(a_file_of_another_user_s_is_denied),
-    FOLDER_TEST(root_only_reads_a_store_of_another_user_s),
-    FOLDER_TEST(root_reads_what_a_killed_user_left_in_the_log),
-    FOLDER_TEST(root_makes_no_store_in_a_folder_of_another_user_s),
-    FOLDER_TEST(a_program_with_other_rights_ignores_its_caller_s_environment),
-    FOLDER_TEST(no_umask_takes_the_owner_s_rights),
-    FOLDER_TEST(a_set_user_id_program_works_with_a_store_that_its_caller_cannot_reach),
-    { NULL, NULL, 0 },
-  };
-  static const role roles[] = {
-    ROLE(expect_unavailable),
-    ROLE(expect_denied),
-    ROLE(expect_salvaged),
-    ROLE(expect_no_turn),
-    ROLE(only_reads),
-    ROLE(writes_as_nobody),
-    ROLE(asks_for_the_standard_place),
-    ROLE(works_under_any_umask),
-    ROLE(works_as_nobody_under_any_umask),
-    ROLE(works_with_other_rights),
-    { NULL, NULL },
-  };
-  return run_tests(argc, argv, tests, roles);
 }

@@ -1,6 +1,6 @@
 /* Paths that Kept writes to: it replaces only regular files, and no file of a store. */
-#define _GNU_SOURCE
 #include "others.h"
+#include "suite.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static kept_store *store_of_values(const char *location) {
   return store;
 }
 
-static void only_a_regular_file_is_replaced(void) {
+FOLDER_TEST(only_a_regular_file_is_replaced) {
   const char *fifo = fresh_folder(), *link = fresh_folder(), *dangling = fresh_folder(), *device = fresh_folder();
   const char *file = fresh_file("a file of another program's");
   store_of_values(fresh_folder());
@@ -40,7 +40,7 @@ static void only_a_regular_file_is_replaced(void) {
   CHECK_UINT(S_IFREG | 0600, mode_at(file));
 }
 
-static void a_folder_is_not_replaced_by_an_export(void) {
+FOLDER_TEST(a_folder_is_not_replaced_by_an_export) {
   const char *folder = fresh_folder();
   store_of_values(fresh_folder());
   CHECK_INT(0, mkdir(folder, 0700));
@@ -51,7 +51,7 @@ static void a_folder_is_not_replaced_by_an_export(void) {
   CHECK_UINT(S_IFDIR | 0700, mode_at(folder));
 }
 
-static void a_folder_may_be_reached_through_a_link(void) {
+FOLDER_TEST(a_folder_may_be_reached_through_a_link) {
   const char *folder = fresh_folder(), *link = fresh_folder();
   store_of_values(fresh_folder());
   CHECK_INT(0, mkdir(folder, 0700) | symlink(folder, link));
@@ -61,12 +61,12 @@ static void a_folder_may_be_reached_through_a_link(void) {
   CHECK_UINT(S_IFREG | 0600, mode_at(file_of(folder, "backup")));
 }
 
-static void no_file_of_a_store_is_written(void) {
+FOLDER_TEST(no_file_of_a_store_is_written) {
   static const char *const names[] = { "values.sqlite", "values.sqlite-wal", "values.sqlite-shm", "pulse", "new",
     "new/" };
   const char *location = fresh_folder(), *closed = closed_store();
   store_of_values(location);
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+  for (size_t i = 0; i < COUNT(names); i++) {
     const char *name = fresh_folder(), *path = file_of(location, names[i]);
     expect_refusals(path);
     expect_refusals(file_of(closed, names[i]));
@@ -78,7 +78,7 @@ static void no_file_of_a_store_is_written(void) {
   CHECK_TEXT("1", json_of(open_at(closed), "number"));
 }
 
-static void no_file_of_a_dir_store_is_written(void) {
+FOLDER_TEST(no_file_of_a_dir_store_is_written) {
   const char *location = fresh_folder(), *folder = file_of(location, "");
   char directory[4096];
   snprintf(directory, sizeof directory, "dir:%s", location);
@@ -91,17 +91,4 @@ static void no_file_of_a_dir_store_is_written(void) {
   CHECK_TEXT("1", json_of(store, "number"));
   kept_close(store);
   CHECK_TEXT("1", json_of(open_at(directory), "number"));
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    FOLDER_TEST(only_a_regular_file_is_replaced),
-    FOLDER_TEST(a_folder_is_not_replaced_by_an_export),
-    FOLDER_TEST(a_folder_may_be_reached_through_a_link),
-    FOLDER_TEST(no_file_of_a_store_is_written),
-    FOLDER_TEST(no_file_of_a_dir_store_is_written),
-    { NULL, NULL, 0 },
-  };
-  static const role none[] = { { NULL, NULL } };
-  return run_tests(argc, argv, tests, none);
 }

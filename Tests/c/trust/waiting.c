@@ -1,16 +1,16 @@
 /* One store does not delay another: a program that holds a store's database locked does not prevent others from opening
  * other stores. */
-#define _GNU_SOURCE
+#include "clock.h"
 #include "others.h"
+#include "suite.h"
 
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-static void holds_the_database(const char *location) {
+ROLE(holds_the_database, location) {
   sqlite3 *connection = NULL;
   CHECK_INT(SQLITE_OK, sqlite3_open(file_of(location, "values.sqlite"), &connection));
   CHECK_INT(SQLITE_OK, sqlite3_exec(connection, "PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE", 0, 0, 0));
@@ -34,7 +34,6 @@ static void *open_held(void *location) {
 
 /** Waits until this process has opened a file and the open call has not returned; whether that happened. */
 static int has_open(const char *path) {
-  struct timespec moment = { 0, 1000000 };
   for (int round = 0; round < 30000; round++) {
     for (int file = 3; file < 64; file++) {
       char link[32], target[4200];
@@ -44,12 +43,12 @@ static int has_open(const char *path) {
       target[length] = 0;
       if (strcmp(target, path) == 0) return !__atomic_load_n(&has_returned, __ATOMIC_SEQ_CST);
     }
-    nanosleep(&moment, NULL);
+    let_pass(1000);
   }
   return 0;
 }
 
-static void opening_one_store_does_not_wait_for_another(void) {
+FOLDER_TEST(opening_one_store_does_not_wait_for_another) {
   const char *held = closed_store(), *other = closed_store();
   child holder = start_child("holds_the_database", held);
   pthread_t thread;
@@ -60,16 +59,4 @@ static void opening_one_store_does_not_wait_for_another(void) {
   CHECK_INT(0, __atomic_load_n(&has_returned, __ATOMIC_SEQ_CST));
   CHECK_INT(0, finish_child(&holder));
   CHECK_INT(0, pthread_join(thread, NULL));
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    FOLDER_TEST(opening_one_store_does_not_wait_for_another),
-    { NULL, NULL, 0 },
-  };
-  static const role roles[] = {
-    ROLE(holds_the_database),
-    { NULL, NULL },
-  };
-  return run_tests(argc, argv, tests, roles);
 }

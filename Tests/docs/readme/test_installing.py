@@ -82,9 +82,9 @@ def test_each_way_to_ask_for_it_is_found(text: str) -> None:
     "text",
     [
         "pip install kept-settings",
-        "pip install kept_settings-*.whl 'kept-settings[browse]'",
-        "pip install .",
-        "pip install '.[browse]', then kept browse",
+        "pip install kept_settings-*.whl kept_browse-*.whl",
+        "pip install 'kept-settings[browse]'",
+        "pip install . ./apps/browse, then kept browse",
         "apt install ./kept_*.deb",
         "kept-*-Linux.tar.gz",
         "kept-$version-Linux.tar.gz",

@@ -22,7 +22,7 @@ PAGES = sorted(
     for pattern in (
         *("*.md", "docs/*.md", "docs/guide/*.md", "docs/internals/*.md"),
         *("docs/decisions/*.md", "docs/decisions/replaced/README.md"),
-        *("Tests/*.md", "examples/*.md", "bindings/*/*.md"),
+        *("Tests/*.md", "apps/*/*.md", "examples/*.md", "bindings/*/*.md"),
     )
     for page in ROOT.glob(pattern)
 )
@@ -30,6 +30,7 @@ WITH_CODE = sorted(
     page
     for pattern in (
         "README.md",
+        "apps/*/*.md",
         "docs/*.md",
         "docs/guide/*.md",
         "docs/internals/*.md",
@@ -38,7 +39,7 @@ WITH_CODE = sorted(
     for page in ROOT.glob(pattern)
 )
 COMMENTED = ("*.c", "*.cmake", "*.h", "*.py", "*.swift", "*.toml", "*.txt")
-FOLDERS = "benchmarks|bindings|cmake|docs|examples|include|scripts|Sources|Tests"
+FOLDERS = "apps|benchmarks|bindings|cmake|docs|examples|include|scripts|Sources|Tests"
 
 
 def prose(page: Path) -> str:

@@ -1,13 +1,12 @@
 /* A process with little address space (`ulimit -v`): a large operation either succeeds or fails with KEPT_FAILED and
  * changes nothing. The process does not end, and an intact value is never reported as damaged or absent. Each scene
  * runs with less and less room. */
-#include "check.h"
+#include "expectations.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { ELEMENTS = 600000, BIG = 12 << 20, BIGS = 6, MIB = 1 << 20, MOST_ROOM = 600 };
@@ -18,7 +17,7 @@ static struct shared {
 } *shared;
 
 static const char *folder;
-static char beside[4400], what[200];
+static char document_path[4400];
 static char *elements, *document, *deep, *text;
 static long room;
 
@@ -43,80 +42,65 @@ static void write_texts(void) {
   memset(text, 'x', BIG), text[BIG] = 0;
 }
 
-static void write_beside(const char *content) {
-  FILE *file = fopen(beside, "w");
-  if (file == NULL || fputs(content, file) < 0 || fclose(file) != 0) fail("no file could be written");
-}
-
 /* Scenes */
 
-static kept_status set_elements(kept_store *store, kept_error *error) {
-  return kept_set_json(store, "value", elements, error);
+static kept_status set_elements(kept_store *store) { return kept_set_json(store, "value", elements, &why); }
+
+static kept_status set_deep(kept_store *store) { return kept_set_json(store, "value", deep, &why); }
+
+static kept_status set_text(kept_store *store) { return kept_set_string(store, "value", text, BIG, &why); }
+
+static kept_status import_elements(kept_store *store) {
+  return kept_import_file(store, document_path, NULL, NULL, &why);
 }
 
-static kept_status set_deep(kept_store *store, kept_error *error) { return kept_set_json(store, "value", deep, error); }
-
-static kept_status set_text(kept_store *store, kept_error *error) {
-  return kept_set_string(store, "value", text, BIG, error);
-}
-
-static kept_status import_elements(kept_store *store, kept_error *error) {
-  return kept_import_file(store, beside, NULL, NULL, error);
-}
-
-static kept_status read_value(kept_store *store, kept_error *error) {
+static kept_status read_value(kept_store *store) {
   char *json = NULL;
-  kept_status status = kept_get_json(store, "value", &json, error);
-  if (status == KEPT_OK && strlen(json) != strlen(elements)) fail("%s: the value has %zu bytes", what, strlen(json));
+  kept_status status = kept_get_json(store, "value", &json, &why);
+  if (status == KEPT_OK && strlen(json) != strlen(elements)) fail("the value has %zu bytes", strlen(json));
   kept_free(json);
   return status;
 }
 
-static kept_status export_text(kept_store *store, kept_error *error) {
+static kept_status export_text(kept_store *store) {
   char *json = NULL;
-  kept_status status = kept_export_json(store, NULL, &json, error);
-  if (status == KEPT_OK && strlen(json) < (size_t)BIGS * BIG) fail("%s: a part of the export", what);
+  kept_status status = kept_export_json(store, NULL, &json, &why);
+  if (status == KEPT_OK && strlen(json) < (size_t)BIGS * BIG) fail("a part of the export");
   kept_free(json);
   return status;
 }
 
-static kept_status export_file(kept_store *store, kept_error *error) {
-  kept_status status = kept_export_file(store, beside, NULL, error);
-  if (status != KEPT_OK && access(beside, F_OK) == 0) fail("%s: a part of an export is left", what);
+static kept_status export_file(kept_store *store) {
+  kept_status status = kept_export_file(store, document_path, NULL, &why);
+  if (status != KEPT_OK && access(document_path, F_OK) == 0) fail("a part of an export is left");
   return status;
 }
 
-static void ignore(void *context, const kept_notice *notice) { (void)context, (void)notice; }
-
-static kept_status observe(kept_store *store, kept_error *error) {
+static kept_status observe(kept_store *store) {
   kept_subscription *subscription = NULL;
-  kept_status status = kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL | KEPT_OBSERVE_POLLED, ignore,
-    NULL, NULL, &subscription, error);
+  kept_status status = kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL | KEPT_OBSERVE_POLLED,
+    ignore_notice, NULL, NULL, &subscription, &why);
   kept_unobserve(subscription);
   return status;
 }
 
-static void put_old(kept_store *store, kept_error *error) {
-  expect_ok(kept_set_json(store, "value", "\"old\"", error), "write", error);
-}
+static void put_old(kept_store *store) { expect_ok(kept_set_json(store, "value", "\"old\"", &why), "write"); }
 
-static void put_elements(kept_store *store, kept_error *error) {
-  expect_ok(kept_set_json(store, "value", elements, error), "write", error);
-}
+static void put_elements(kept_store *store) { expect_ok(kept_set_json(store, "value", elements, &why), "write"); }
 
-static void put_texts(kept_store *store, kept_error *error) {
+static void put_texts(kept_store *store) {
   char key[32];
-  put_old(store, error);
+  put_old(store);
   for (int i = 0; i < BIGS; i++) {
     snprintf(key, sizeof key, "text%d", i);
-    expect_ok(kept_set_string(store, key, text, BIG, error), "write", error);
+    expect_ok(kept_set_string(store, key, text, BIG, &why), "write");
   }
 }
 
 static const struct scene {
   const char *name;
-  void (*prepare)(kept_store *store, kept_error *error);
-  kept_status (*play)(kept_store *store, kept_error *error);
+  void (*prepare)(kept_store *store);
+  kept_status (*play)(kept_store *store);
   bool writes;
   /* In MiB; a thread takes 8 of them for its stack. */
   long least_room;
@@ -134,56 +118,45 @@ static const struct scene {
 static const struct scene *scene;
 
 static void prepare(void *unused) {
-  kept_error error;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 5000);
-  scene->prepare(store, &error);
+  scene->prepare(store);
   kept_close(store);
 }
 
 /* If nothing was written, the value is the old one: 5 bytes, or those of the elements. */
 static void expect_value(kept_store *store, kept_status status) {
   char *json = NULL;
-  kept_error error;
-  expect_ok(kept_get_json(store, "value", &json, &error), what, &error);
+  expect_ok(kept_get_json(store, "value", &json, &why), what);
   bool is_old = strcmp(json, scene->prepare == put_elements ? elements : "\"old\"") == 0;
   if (is_old != (status != KEPT_OK || !scene->writes)) {
-    fail("%s: after \"%s\" the value has %zu bytes", what, kept_status_text(status), strlen(json));
+    fail("after \"%s\" the value has %zu bytes", kept_status_text(status), strlen(json));
   }
   kept_free(json);
 }
 
 static void play(void *unused) {
-  kept_error error;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 5000);
   limit_address_space(room);
-  kept_status status = scene->play(store, &error);
+  kept_status status = scene->play(store);
   free_address_space();
   shared->status = status;
-  if (status != KEPT_OK) expect_status(KEPT_FAILED, status, &error, what);
+  if (status != KEPT_OK) expect_status(KEPT_FAILED, status, what);
   expect_value(store, status);
-  expect_ok(kept_set_int64(store, "other", room, &error), what, &error);
+  expect_ok(kept_set_int64(store, "other", room, &why), what);
   kept_close(store);
 }
 
 static void look(void *unused) {
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 5000);
   expect_value(store, shared->status);
   kept_close(store);
 }
 
 static void play_round(void) {
-  int end = 0;
   snprintf(what, sizeof what, "%s, with %ld MiB of room", scene->name, room);
-  if (scene->play == import_elements) write_beside(document);
-  else unlink(beside);
-  pid_t player = start(play, NULL);
-  if (waitpid(player, &end, 0) != player || !WIFEXITED(end) || WEXITSTATUS(end) != 0) {
-    if (WIFSIGNALED(end)) fail("%s: the process died of signal %d", what, WTERMSIG(end));
-    exit(1);
-  }
+  if (scene->play == import_elements) put_file(document_path, document);
+  else unlink(document_path);
+  finish(start(play, NULL));
   finish(start(look, NULL));
   add(shared->status == KEPT_OK ? &shared->successes : &shared->refusals, 1);
 }
@@ -193,17 +166,15 @@ static void play_round(void) {
 static const char endless[] = "/proc/self/pagemap";
 
 static void read_endless(void *unused) {
-  kept_error error;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 5000);
   limit_address_space(room);
-  kept_status status = kept_import_file(store, endless, NULL, NULL, &error);
+  kept_status status = kept_import_file(store, endless, NULL, NULL, &why);
   free_address_space();
-  expect_status(KEPT_FAILED, status, &error, what);
+  expect_status(KEPT_FAILED, status, what);
   limit_address_space(room);
-  status = kept_declare_file(store, endless, &error);
+  status = kept_declare_file(store, endless, &why);
   free_address_space();
-  expect_status(status == KEPT_TOO_LARGE ? KEPT_TOO_LARGE : KEPT_FAILED, status, &error, what);
+  expect_status(status == KEPT_TOO_LARGE ? KEPT_TOO_LARGE : KEPT_FAILED, status, what);
   kept_close(store);
 }
 
@@ -217,12 +188,8 @@ static void play_endless(void) {
   fclose(file);
   folder = fresh_folder();
   for (room = MOST_ROOM; room >= 3; room /= 2) {
-    int end = 0;
     snprintf(what, sizeof what, "a file that grows, with %ld MiB of room", room);
-    pid_t player = start(read_endless, NULL);
-    if (waitpid(player, &end, 0) != player) fail("%s: the process is lost", what);
-    if (WIFSIGNALED(end)) fail("%s: the process died of signal %d", what, WTERMSIG(end));
-    if (WEXITSTATUS(end) != 0) exit(1);
+    finish(start(read_endless, NULL));
   }
   printf("a file that grows: refused\n");
   fflush(stdout);
@@ -240,7 +207,7 @@ int main(int argc, char **argv) {
   write_texts();
   const char *only = getenv("KEPT_SCENE");
   if (only == NULL || strcmp(only, "a file that grows") == 0) play_endless();
-  for (size_t s = 0; s < sizeof scenes / sizeof *scenes; s++) {
+  for (size_t s = 0; s < COUNT(scenes); s++) {
     scene = &scenes[s];
     if (only && strcmp(only, scene->name) != 0) continue;
     int64_t refusals = load(&shared->refusals), successes = load(&shared->successes);
@@ -248,7 +215,7 @@ int main(int argc, char **argv) {
     for (room = MOST_ROOM; room >= scene->least_room; room -= step(room)) {
       if (folder == NULL || scene->writes) {
         folder = fresh_folder();
-        snprintf(beside, sizeof beside, "%s-beside", folder);
+        snprintf(document_path, sizeof document_path, "%s-document", folder);
         finish(start(prepare, NULL));
       }
       play_round();
@@ -258,6 +225,6 @@ int main(int argc, char **argv) {
     fflush(stdout);
     if (successes == 0 || refusals == 0) fail("%s: the limits were not those that make a difference", scene->name);
   }
-  unlink(beside);
+  unlink(document_path);
   return end_torture("%" PRId64 " refusals", load(&shared->refusals));
 }

@@ -1,6 +1,6 @@
 /* Texts that are designed to take much memory. Each is set, read by another process, or imported, in a process of its
  * own, whose memory may grow by a fixed multiple of the text. */
-#include "check.h"
+#include "expectations.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -110,41 +110,41 @@ static void exported_omissions(void) { count_up("{\"kept\":1,\"values\":{},\"omi
 
 /* Operations on them */
 
-static kept_status set(kept_store *store, kept_error *error) { return kept_set_json(store, "value", text, error); }
+static kept_status set(kept_store *store) { return kept_set_json(store, "value", text, &why); }
 
-static kept_status import(kept_store *store, uint32_t flags, kept_error *error) {
+static kept_status import(kept_store *store, uint32_t flags) {
   kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
   options.flags = flags | KEPT_TRANSFER_DRY_RUN;
-  return kept_import(store, text, length, &options, NULL, error);
+  return kept_import(store, text, length, &options, NULL, &why);
 }
 
-static kept_status import_prefixed(kept_store *store, kept_error *error) {
+static kept_status import_prefixed(kept_store *store) {
   kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
   char prefix[501];
   memset(prefix, 'p', 500), prefix[500] = 0;
   options.prefix = prefix;
   options.flags = KEPT_TRANSFER_FLAT | KEPT_TRANSFER_DRY_RUN;
-  return kept_import(store, text, length, &options, NULL, error);
+  return kept_import(store, text, length, &options, NULL, &why);
 }
 
 /* With the report, which names each key. */
-static kept_status report_nested(kept_store *store, kept_error *error) {
+static kept_status report_nested(kept_store *store) {
   kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
   char *report = NULL;
   options.flags = KEPT_TRANSFER_NESTED | KEPT_TRANSFER_DRY_RUN;
-  kept_status status = kept_import(store, text, length, &options, &report, error);
+  kept_status status = kept_import(store, text, length, &options, &report, &why);
   kept_free(report);
   return status;
 }
 
-static kept_status import_kept(kept_store *s, kept_error *error) { return import(s, 0, error); }
-static kept_status import_json(kept_store *s, kept_error *error) { return import(s, KEPT_TRANSFER_FLAT, error); }
-static kept_status import_nested(kept_store *s, kept_error *error) { return import(s, KEPT_TRANSFER_NESTED, error); }
+static kept_status import_kept(kept_store *s) { return import(s, 0); }
+static kept_status import_json(kept_store *s) { return import(s, KEPT_TRANSFER_FLAT); }
+static kept_status import_nested(kept_store *s) { return import(s, KEPT_TRANSFER_NESTED); }
 
 static const struct bomb {
   const char *name;
   void (*make)(void);
-  kept_status (*act)(kept_store *store, kept_error *error);
+  kept_status (*act)(kept_store *store);
 } bombs[] = {
   { "[{},{}]", empty_objects, set },
   { "[[],[]]", empty_arrays, set },
@@ -177,41 +177,32 @@ static const struct bomb *bomb;
 
 /* The peak of memory since the last call, in bytes. */
 static int64_t peak(void) {
-  char line[200];
-  long kibibytes = -1;
-  FILE *file = fopen("/proc/self/status", "r");
-  while (file && fgets(line, sizeof line, file)) sscanf(line, "VmHWM: %ld kB", &kibibytes);
-  if (file) fclose(file);
+  long kibibytes = number_in_file("/proc/self/status", "VmHWM:");
   if (kibibytes < 0) fail("the memory of the process is not known");
-  file = fopen("/proc/self/clear_refs", "w");
-  if (file == NULL || fputs("5", file) < 0 || fclose(file) != 0) fail("the peak of the memory cannot be reset");
+  if (!write_into("/proc/self/clear_refs", "5")) fail("the peak of the memory cannot be reset");
   return kibibytes * INT64_C(1024);
 }
 
 static void act(void *unused) {
-  kept_error error;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 5000);
-  expect_ok(kept_set_int64(store, "other", 1, &error), "write", &error);
+  expect_ok(kept_set_int64(store, "other", 1, &why), "write");
   (void)peak();
   int64_t before = peak();
-  shared->status = bomb->act(store, &error);
+  shared->status = bomb->act(store);
   shared->grown = peak() - before;
-  if (shared->status != KEPT_OK && strchr(error.message, ' ') == NULL) fail("no sentence");
+  if (shared->status != KEPT_OK && strchr(why.message, ' ') == NULL) fail("no sentence");
   kept_close(store);
 }
 
 /* Another process, which is notified as of any change. */
 static void read_it(void *unused) {
-  kept_error error;
   char *json = NULL;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 5000);
   (void)peak();
   int64_t before = peak();
-  kept_status status = kept_get_json(store, "value", &json, &error);
+  kept_status status = kept_get_json(store, "value", &json, &why);
   shared->grown = peak() - before;
-  expect_ok(status, "read", &error);
+  expect_ok(status, "read");
   kept_free(json);
   kept_close(store);
 }
@@ -230,7 +221,7 @@ int main(int argc, char **argv) {
   shared = share(sizeof *shared);
   const char *only = getenv("KEPT_SCENE");
   unsigned count = 0;
-  for (size_t i = 0; i < sizeof bombs / sizeof *bombs; i++) {
+  for (size_t i = 0; i < COUNT(bombs); i++) {
     bomb = &bombs[i];
     if (only && strcmp(only, bomb->name) != 0) continue;
     bomb->make();

@@ -5,8 +5,7 @@
  *
  * Before each commit, by 40 days, over three centuries: observers, revisions, conditions, settling and recovery must
  * not notice, and each notice has the time that the clock showed at its commit. */
-#define _GNU_SOURCE
-#include "check.h"
+#include "expectations.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -40,14 +39,12 @@ static int received;
 
 /** Takes until the other observer was called. */
 static void receive_slowly(void *context, const kept_notice *notice) {
-  (void)context, (void)notice;
   pthread_mutex_lock(&lock);
   while (!received) pthread_cond_wait(&changed, &lock);
   pthread_mutex_unlock(&lock);
 }
 
 static void receive(void *context, const kept_notice *notice) {
-  (void)context, (void)notice;
   pthread_mutex_lock(&lock);
   received = 1;
   pthread_cond_broadcast(&changed);
@@ -56,10 +53,9 @@ static void receive(void *context, const kept_notice *notice) {
 
 static void an_observer_is_called_beside_a_slow_one(kept_store *store) {
   kept_subscription *slow, *quick;
-  kept_error error;
-  expect_ok(kept_observe(store, "key", 0, receive_slowly, NULL, NULL, &slow, &error), "observe slowly", &error);
-  expect_ok(kept_observe(store, "key", 0, receive, NULL, NULL, &quick, &error), "observe", &error);
-  expect_ok(kept_set_int64(store, "key", 1, &error), "set", &error);
+  expect_ok(kept_observe(store, "key", 0, receive_slowly, NULL, NULL, &slow, &why), "observe slowly");
+  expect_ok(kept_observe(store, "key", 0, receive, NULL, NULL, &quick, &why), "observe");
+  expect_ok(kept_set_int64(store, "key", 1, &why), "set");
   pthread_mutex_lock(&lock);
   while (!received) pthread_cond_wait(&changed, &lock);
   pthread_mutex_unlock(&lock);
@@ -73,7 +69,6 @@ struct migrating {
 
 static kept_status wait_to_end(void *context, kept_store *transaction, kept_error *error) {
   struct migrating *migrating = context;
-  (void)transaction, (void)error;
   pthread_mutex_lock(&lock);
   migrating->began = 1;
   pthread_cond_broadcast(&changed);
@@ -85,21 +80,19 @@ static kept_status wait_to_end(void *context, kept_store *transaction, kept_erro
 static void *migrate(void *context) {
   struct migrating *migrating = context;
   kept_migration step = { 1, 0, "wait", wait_to_end, context };
-  kept_error error;
-  expect_ok(kept_migrate(migrating->store, &step, 1, KEPT_MIGRATE_NO_BACKUP, NULL, NULL, &error), "migrate", &error);
+  expect_ok(kept_migrate(migrating->store, &step, 1, KEPT_MIGRATE_NO_BACKUP, NULL, NULL, &why), "migrate");
   return NULL;
 }
 
 static void a_migration_waits_for_another_no_longer_than_its_time_out(kept_store *store) {
   struct migrating migrating = { .store = store };
   kept_migration step = { 1, 0, "the same", wait_to_end, &migrating };
-  kept_error error;
   if (pthread_create(&migrating.thread, NULL, migrate, &migrating) != 0) fail("no thread");
   pthread_mutex_lock(&lock);
   while (!migrating.began) pthread_cond_wait(&changed, &lock);
   pthread_mutex_unlock(&lock);
-  kept_status status = kept_migrate(store, &step, 1, KEPT_MIGRATE_NO_BACKUP, NULL, NULL, &error);
-  expect_status(KEPT_BUSY, status, &error, "migrate beside another thread");
+  kept_status status = kept_migrate(store, &step, 1, KEPT_MIGRATE_NO_BACKUP, NULL, NULL, &why);
+  expect_status(KEPT_BUSY, status, "migrate while another thread does");
   pthread_mutex_lock(&lock);
   migrating.may_end = 1;
   pthread_cond_broadcast(&changed);
@@ -139,13 +132,12 @@ static void check_notice(void *context, const kept_notice *notice) {
   struct received *received = context;
   uint64_t first = kept_notice_first_revision(notice), last = kept_notice_revision(notice);
   int64_t value = 0;
-  kept_error error;
   pthread_mutex_lock(&lock);
   if (first != received->revision + 1) fail("revision %" PRIu64 " follows %" PRIu64, first, received->revision);
   if (received->origin == KEPT_ORIGIN_STORE && first != last) fail("own commits were merged");
   if (kept_notice_origin(notice) != received->origin) fail("a wrong origin: %u", kept_notice_origin(notice));
   if (kept_notice_may_have_missed(notice)) fail("changes were missed");
-  expect_ok(kept_value_int64(kept_notice_new(notice, 0), &value, &error), "read a notice", &error);
+  expect_ok(kept_value_int64(kept_notice_new(notice, 0), &value, &why), "read a notice");
   if ((uint64_t)value != last) fail("the value is %" PRId64 " at revision %" PRIu64, value, last);
   if (kept_notice_time(notice) != time_of(last)) {
     fail("revision %" PRIu64 " is of %" PRId64 ", and was committed at %" PRId64, last, kept_notice_time(notice),
@@ -164,13 +156,11 @@ static void await_revision(struct received *received, uint64_t revision) {
 
 /** Commits the revision as the value. */
 static void commit(kept_store *store, uint64_t revision) {
-  kept_error error;
   store_word(&shown, time_of(revision));
-  expect_ok(kept_set_int64(store, "key", (int64_t)revision, &error), "set", &error);
+  expect_ok(kept_set_int64(store, "key", (int64_t)revision, &why), "set");
 }
 
 static void write_ever_earlier(void *context) {
-  (void)context;
   await_word(&shared->observing, 1, "no process observes");
   kept_store *store = open_store(shared->folder, KEPT_SHARED, 5000);
   for (uint64_t revision = 1; revision <= commits; revision++) commit(store, revision);
@@ -179,13 +169,11 @@ static void write_ever_earlier(void *context) {
 }
 
 static void observe_another_process(void *context) {
-  (void)context;
   struct received received = { KEPT_ORIGIN_OTHER, 0 };
   kept_subscription *subscription;
-  kept_error error;
   store_word(&shown, second);
   kept_store *store = open_store(shared->folder, KEPT_SHARED, 5000);
-  expect_ok(kept_observe(store, "key", 0, check_notice, &received, NULL, &subscription, &error), "observe", &error);
+  expect_ok(kept_observe(store, "key", 0, check_notice, &received, NULL, &subscription, &why), "observe");
   store_word(&shared->observing, 1);
   await_revision(&received, commits);
   kept_close(store);
@@ -193,43 +181,38 @@ static void observe_another_process(void *context) {
 
 static void expect_at(kept_store *store, const char *key, uint64_t revision) {
   uint64_t found = 0;
-  kept_error error;
-  expect_ok(kept_revision_of(store, key, &found, &error), "read the revision", &error);
+  expect_ok(kept_revision_of(store, key, &found, &why), "read the revision");
   if (found != revision) fail("%s is of revision %" PRIu64 " instead of %" PRIu64, key, found, revision);
-  expect_ok(kept_store_revision(store, &found, &error), "read the revision", &error);
+  expect_ok(kept_store_revision(store, &found, &why), "read the revision");
   if (found != revision) fail("the store is at revision %" PRIu64 " instead of %" PRIu64, found, revision);
 }
 
 /** Commits twice, with the second revision as the value. */
 static uint64_t compare_and_set(kept_store *store, uint64_t revision) {
   kept_store *transaction = NULL;
-  kept_error error;
   char json[32];
   uint64_t made = 0;
   int64_t value = 0;
-  expect_ok(kept_begin(store, NULL, &transaction, &error), "begin", &error);
-  expect_ok(kept_get_int64(transaction, "key", &value, &error), "read", &error);
-  expect_ok(kept_set_int64(transaction, "key", -1, &error), "set in a transaction", &error);
+  expect_ok(kept_begin(store, NULL, &transaction, &why), "begin");
+  expect_ok(kept_get_int64(transaction, "key", &value, &why), "read");
+  expect_ok(kept_set_int64(transaction, "key", -1, &why), "set in a transaction");
   commit(store, revision + 1);
   store_word(&shown, time_of(revision + 2));
-  expect_status(KEPT_CONFLICT, kept_commit(transaction, NULL, &error), &error, "commit after another commit");
+  expect_status(KEPT_CONFLICT, kept_commit(transaction, NULL, &why), "commit after another commit");
   snprintf(json, sizeof json, "%" PRIu64, revision + 2);
-  expect_status(
-    KEPT_CONFLICT, kept_set_json_if(store, "key", json, revision, &made, &error), &error, "set by revision");
-  expect_ok(kept_set_json_if(store, "key", json, revision + 1, &made, &error), "set by revision", &error);
+  expect_status(KEPT_CONFLICT, kept_set_json_if(store, "key", json, revision, &made, &why), "set by revision");
+  expect_ok(kept_set_json_if(store, "key", json, revision + 1, &made, &why), "set by revision");
   if (made != revision + 2) fail("the revision is %" PRIu64 " instead of %" PRIu64, made, revision + 2);
   return made;
 }
 
 static void recover_and_go_on(void *context) {
-  (void)context;
   static char text[large];
   struct received received = { KEPT_ORIGIN_STORE, commits };
   kept_subscription *subscription;
-  kept_error error;
   kept_store *store = open_store(shared->folder, KEPT_SHARED, 5000);
   expect_at(store, "key", commits);
-  expect_ok(kept_observe(store, "key", 0, check_notice, &received, NULL, &subscription, &error), "observe", &error);
+  expect_ok(kept_observe(store, "key", 0, check_notice, &received, NULL, &subscription, &why), "observe");
   uint64_t revision = commits;
   while (revision < commits + more_commits) revision = compare_and_set(store, revision);
   await_revision(&received, revision);
@@ -237,7 +220,7 @@ static void recover_and_go_on(void *context) {
   for (int i = 0; i < large_commits; i++) {
     store_word(&shown, time_of(++revision));
     text[i] = 'y';
-    expect_ok(kept_set_string(store, "large", text, sizeof text, &error), "set a long text", &error);
+    expect_ok(kept_set_string(store, "large", text, sizeof text, &why), "set a long text");
   }
   expect_at(store, "large", revision);
   kept_close(store);
@@ -256,5 +239,5 @@ int main(int argc, char **argv) {
   await_word(&shared->written, 1, "a process has not committed");
   kill_now(writer);
   finish(start(recover_and_go_on, NULL));
-  return end_torture("2 waits and %d commits beside a clock that was set back", commits + more_commits + large_commits);
+  return end_torture("2 waits and %d commits with a clock that was set back", commits + more_commits + large_commits);
 }

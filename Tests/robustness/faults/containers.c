@@ -6,11 +6,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { CONTAINERS = 2, TIMES = 60 };
@@ -26,64 +24,59 @@ static char base[4300];
 static char folder[4500];
 
 static void count(kept_store *store) {
-  kept_error error;
   kept_status status;
   do {
     kept_store *counting = NULL;
     int64_t number = 0;
-    expect_ok(kept_begin(store, NULL, &counting, &error), "begin", &error);
-    status = kept_get_int64(counting, "count", &number, &error);
-    if (status == KEPT_OK) status = kept_set_int64(counting, "count", number + 1, &error);
-    if (status == KEPT_OK) status = kept_commit(counting, NULL, &error);
+    expect_ok(kept_begin(store, NULL, &counting, &why), "begin");
+    status = kept_get_int64(counting, "count", &number, &why);
+    if (status == KEPT_OK) status = kept_set_int64(counting, "count", number + 1, &why);
+    if (status == KEPT_OK) status = kept_commit(counting, NULL, &why);
     else kept_rollback(counting);
   } while (status == KEPT_CONFLICT);
-  expect_ok(status, "count", &error);
+  expect_ok(status, "count");
 }
 
 static void receive(void *own, const kept_notice *notice) {
   int64_t *seen = own, number = 0;
-  kept_error error;
-  expect_ok(kept_value_int64(kept_notice_new(notice, 0), &number, &error), "read a notice", &error);
+  expect_ok(kept_value_int64(kept_notice_new(notice, 0), &number, &why), "read a notice");
   if (number < load(seen)) fail("a container sees %" PRId64 " after %" PRId64, number, load(seen));
   store_word(seen, number);
 }
 
 static void live(void *own) {
   int64_t *seen = own;
-  kept_error error;
   kept_subscription *subscription = NULL;
   int64_t number = 0;
   if (getpid() > 2) fail("the container has no numbers of its own");
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
   uint32_t flags = KEPT_OBSERVE_KEY | KEPT_OBSERVE_INITIAL;
-  expect_ok(kept_observe(store, "count", flags, receive, seen, NULL, &subscription, &error), "observe", &error);
+  expect_ok(kept_observe(store, "count", flags, receive, seen, NULL, &subscription, &why), "observe");
   add(&shared->ready, 1);
   await_word(&shared->ready, CONTAINERS, "the other container did not open the store");
   for (int i = 0; i < TIMES; i++) count(store);
   await_word(seen, CONTAINERS * TIMES, "a container did not see what the other one wrote");
-  expect_ok(kept_get_int64(store, "count", &number, &error), "read", &error);
+  expect_ok(kept_get_int64(store, "count", &number, &why), "read");
   if (number != CONTAINERS * TIMES) fail("%d were counted as %" PRId64, CONTAINERS * TIMES, number);
   add(&shared->ended, 1);
   await_word(&shared->ended, CONTAINERS, "the other container did not see all");
   kept_close(store);
 }
 
-/* Sees what is written, a moment later. */
+/* Sees writes, a little later. */
 static void read_only(void *unused) {
-  kept_error error;
   int64_t last = 0, end = now_ns() + PATIENCE_SECONDS * INT64_C(1000000000);
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
   while (last < CONTAINERS * TIMES) {
     int64_t number = 0;
-    kept_status status = kept_get_int64(store, "count", &number, &error);
+    kept_status status = kept_get_int64(store, "count", &number, &why);
     if (status == KEPT_BUSY) continue;
-    expect_ok(status, "read where nothing may be written", &error);
+    expect_ok(status, "read where nothing may be written");
     if (number < last) fail("read %" PRId64 " after %" PRId64, number, last);
     if (now_ns() > end) fail("a container that may only read sees %" PRId64, number);
     last = number;
   }
-  if (kept_set_int64(store, "count", 0, &error) != KEPT_DENIED) fail("a container that may only read has written");
+  if (kept_set_int64(store, "count", 0, &why) != KEPT_DENIED) fail("a container that may only read has written");
   kept_close(store);
   add(&shared->read_only, 1);
 }
@@ -120,11 +113,9 @@ static pid_t start_container(int number, void (*play)(void *), bool is_read_only
 }
 
 static void begin_at_zero(void *unused) {
-  kept_error error;
-  (void)unused;
   snprintf(folder, sizeof folder, "%s/store", base);
   kept_store *store = open_store(folder, KEPT_SHARED, 5000);
-  expect_ok(kept_set_int64(store, "count", 0, &error), "write", &error);
+  expect_ok(kept_set_int64(store, "count", 0, &why), "write");
   kept_close(store);
 }
 
@@ -139,7 +130,6 @@ static void play_containers(void) {
 /** The containers share an overlay, in whose lower layer the store lies: it is copied up when it is opened. */
 static void play_overlay(void *unused) {
   char layers[16000], lower[4400];
-  (void)unused;
   snprintf(lower, sizeof lower, "%s", base);
   if (!enter_namespace(false)) fail("no container could be made");
   snprintf(base, sizeof base, "%.4200s-merged", lower);
@@ -153,7 +143,6 @@ static void play_overlay(void *unused) {
 }
 
 static void try_container(void *unused) {
-  (void)unused;
   if (enter_namespace(true)) store_word(&shared->made, 1);
 }
 

@@ -1,10 +1,9 @@
 /* A disk that is full while a store is copied, restored or migrated, with every number of free pages, and a disk that
- * fails at every call: the call reports the error, leaves no file at the path or beside it, and leaves the store
+ * fails at every call: the call reports the error, leaves no file at the path or next to it, and leaves the store
  * unchanged. */
-#include "check.h"
+#include "expectations.h"
 #include "failing.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,49 +21,23 @@ static char folder[4300], copies[4320], backup[4320];
 static int64_t *room;
 
 static void set_keys(kept_store *settings, const char *prefix) {
-  kept_error error;
   for (int i = 0; i < KEYS; i++) {
     char key[32];
     snprintf(key, sizeof key, "%s%03d", prefix, i);
-    expect_ok(kept_set_string(settings, key, "a text that takes some place", 28, &error), "fill", &error);
+    expect_ok(kept_set_string(settings, key, "a text that takes some place", 28, &why), "fill");
   }
 }
 
 static void prepare(void *unused) {
-  kept_error error;
-  (void)unused;
   mkdir(copies, 0700);
   kept_store *store = open_store(folder, KEPT_SHARED, 1000);
   set_keys(store, "old");
-  expect_ok(kept_backup(store, backup, 0, NULL, &error), "back up", &error);
+  expect_ok(kept_backup(store, backup, 0, NULL, &why), "back up");
   set_keys(store, "new");
   kept_close(store);
 }
 
-static int count_key(void *count, const char *key) {
-  (void)key;
-  ++*(int *)count;
-  return 0;
-}
-
-static int count_keys(kept_store *store) {
-  kept_error error;
-  int count = 0;
-  expect_ok(kept_list(store, "", count_key, &count, &error), "list", &error);
-  return count;
-}
-
-static int files_in(const char *path) {
-  DIR *listing = opendir(path);
-  int count = 0;
-  for (struct dirent *entry; listing && (entry = readdir(listing)) != NULL;)
-    count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-  if (listing) closedir(listing);
-  return count;
-}
-
 static kept_status step(void *unused, kept_store *settings, kept_error *error) {
-  (void)unused, (void)error;
   set_keys(settings, "step");
   return KEPT_OK;
 }
@@ -72,27 +45,23 @@ static kept_status step(void *unused, kept_store *settings, kept_error *error) {
 /* An operation, its target, and the number of keys in the store afterwards. */
 typedef struct deed {
   const char *name;
-  kept_status (*act)(kept_store *store, kept_error *error);
+  kept_status (*act)(kept_store *store);
   int keys_after;
 } deed;
 
-static kept_status copy_to_file(kept_store *store, kept_error *error) {
-  char path[4400];
-  snprintf(path, sizeof path, "%s/copy", copies);
-  return kept_backup(store, path, 0, NULL, error);
+static kept_status copy_to_file(kept_store *store) {
+  return kept_backup(store, file_of(copies, "copy"), 0, NULL, &why);
 }
 
-static kept_status copy_to_folder(kept_store *store, kept_error *error) {
-  char path[4400];
-  snprintf(path, sizeof path, "%s/copy/", copies);
-  return kept_backup(store, path, 0, NULL, error);
+static kept_status copy_to_folder(kept_store *store) {
+  return kept_backup(store, file_of(copies, "copy/"), 0, NULL, &why);
 }
 
-static kept_status restore(kept_store *store, kept_error *error) { return kept_restore(store, backup, NULL, error); }
+static kept_status restore(kept_store *store) { return kept_restore(store, backup, NULL, &why); }
 
-static kept_status migrate(kept_store *store, kept_error *error) {
+static kept_status migrate(kept_store *store) {
   const kept_migration steps[] = { { 1, 0, "more keys", step, NULL } };
-  return kept_migrate(store, steps, 1, 0, NULL, NULL, error);
+  return kept_migrate(store, steps, 1, 0, NULL, NULL, &why);
 }
 
 static const deed deeds[] = {
@@ -103,48 +72,38 @@ static const deed deeds[] = {
 };
 static const deed *now;
 
-static void remove_copy(void) {
-  static const char *const names[] = { "copy/values.sqlite", "copy", NULL };
-  char path[4500];
-  for (const char *const *name = names; *name; name++) {
-    snprintf(path, sizeof path, "%s/%s", copies, *name);
-    remove(path);
-  }
-}
+static void remove_copy(void) { remove_tree(file_of(copies, "copy")); }
 
 /* The store is in the old state or in the new one; a refused call has left nothing behind. Then the initial state is
  * restored. */
-static void look(kept_store *store, kept_status status, int wanted, const kept_error *error, bool is_unsynced) {
+static void look(kept_store *store, kept_status status, int wanted, bool is_unsynced) {
   static const char *const asides[] = { "quarantine", "backups", NULL };
-  char aside[4400];
   if (status != KEPT_OK) {
-    expect_status(wanted, status, error, now->name);
+    expect_status(wanted, status, now->name);
     add(&shared->refusals, 1);
     /* A commit that could not be synced is reported as an error, and is visible. */
-    bool is_done = is_unsynced && now->keys_after != 2 * KEYS && count_keys(store) == now->keys_after;
-    if (!is_done && count_keys(store) != 2 * KEYS)
-      fail("it could not %s, but there are %d keys", now->name, count_keys(store));
-    if (files_in(copies) != 0) fail("it could not %s, and left something", now->name);
+    bool is_done = is_unsynced && now->keys_after != 2 * KEYS && count_of(store, "") == now->keys_after;
+    if (!is_done && count_of(store, "") != 2 * KEYS)
+      fail("it could not %s, but there are %d keys", now->name, count_of(store, ""));
+    if (names_in(copies, "") != 0) fail("it could not %s, and left something", now->name);
     for (const char *const *name = asides; *name; name++) {
-      snprintf(aside, sizeof aside, "%s/%s", folder, *name);
       bool is_kept = is_done && (now->act == restore) == (name == asides);
-      int files = files_in(aside);
+      int files = names_in(file_of(folder, *name), "");
       if (files != is_kept) fail("it could not %s, and has %d files in %s", now->name, files, *name);
     }
     return;
   }
   add(&shared->successes, 1);
-  if (count_keys(store) != now->keys_after) fail("it did %s, and there are %d keys", now->name, count_keys(store));
+  if (count_of(store, "") != now->keys_after) fail("it did %s, and there are %d keys", now->name, count_of(store, ""));
 }
 
 static void try_with_pages(void *pages) {
-  kept_error error = { 0 };
   kept_store *store = open_store(folder, KEPT_SHARED, 1000);
-  count_keys(store);
+  count_of(store, "");
   store_word(room, *(const long *)pages * PAGE);
-  kept_status status = now->act(store, &error);
+  kept_status status = now->act(store);
   store_word(room, -1);
-  look(store, status, KEPT_NO_SPACE, &error, false);
+  look(store, status, KEPT_NO_SPACE, false);
   kept_close(store);
 }
 
@@ -152,19 +111,17 @@ static long failing_call;
 
 /* One call of this thread fails, whichever it is. */
 static void try_with_a_failure(void *unused) {
-  kept_error error = { 0 };
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 1000);
-  count_keys(store);
+  count_of(store, "");
   plan_failure(EIO, CALL_CREATE | CALL_WRITE | CALL_SYNC, failing_call, false);
-  kept_status status = now->act(store, &error);
+  kept_status status = now->act(store);
   long failed = end_failure();
   if (failed == 0) store_word(&shared->calls_end, 1);
   if (status != KEPT_OK && status != KEPT_UNAVAILABLE && status != KEPT_FAILED) {
     fail("call %ld failed, and an attempt to %s returned \"%s\": %s", failing_call, now->name, kept_status_text(status),
-      error.message);
+      why.message);
   }
-  look(store, status, status, &error, true);
+  look(store, status, status, true);
   kept_close(store);
 }
 
@@ -205,7 +162,7 @@ int main(int argc, char **argv) {
   room = share(sizeof *room);
   store_word(room, -1);
   limit_room(room);
-  for (size_t i = 0; i < sizeof deeds / sizeof *deeds; i++) {
+  for (size_t i = 0; i < COUNT(deeds); i++) {
     now = &deeds[i];
     int64_t before = load(&shared->refusals);
     play_pages();

@@ -1,7 +1,7 @@
 /* No descriptors left: a program at the limit of its open files opens, reads, writes, observes and forks. Open handles
  * continue to work; calls that must open a file fail with "unavailable"; once descriptors are available, everything
  * works without reopening. Every number of remaining descriptors is tried, until every call succeeds. */
-#include "check.h"
+#include "expectations.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MOST_LEFT = 40 };
@@ -41,9 +40,9 @@ static void relieve(void) {
   setrlimit(RLIMIT_NOFILE, &usual);
 }
 
-static void expect_refusal(kept_status status, const kept_error *error, const char *what) {
+static void expect_refusal(kept_status status, const char *what) {
   if (status == KEPT_OK) return;
-  expect_status(KEPT_UNAVAILABLE, status, error, what);
+  expect_status(KEPT_UNAVAILABLE, status, what);
   add(&shared->refusals, 1);
 }
 
@@ -58,17 +57,16 @@ static int open_descriptors(void) {
 /* Scenes */
 
 static void open_at_limit(const char *path) {
-  kept_error error;
   int before = open_descriptors();
   exhaust(left);
-  kept_status status = kept_open(path, NULL, &store, &error);
+  kept_status status = kept_open(path, NULL, &store, &why);
   relieve();
-  expect_refusal(status, &error, "open without descriptors");
+  expect_refusal(status, "open without descriptors");
   if (status != KEPT_OK) {
     if (open_descriptors() != before) fail("opening in vain has left files open, with %ld descriptors", left);
     store = open_store(path, KEPT_SHARED, 5000);
   }
-  expect_ok(set_both(store, 1, KEPT_DURABLE, &error), "write with descriptors again", &error);
+  expect_ok(set_both(store, 1, KEPT_DURABLE), "write with descriptors again");
   kept_close(store);
 }
 
@@ -76,64 +74,56 @@ static void open_there(void *unused) { (void)unused, open_at_limit(folder); }
 
 static void open_new(void *unused) {
   char path[4400];
-  (void)unused;
   snprintf(path, sizeof path, "%s-%ld", folder, left);
   open_at_limit(path);
   expect_whole(path, 1, 1, true);
 }
 
-static void ignore(void *context, const kept_notice *notice) { (void)context, (void)notice; }
-
 /* Everything that an open store does for the first time. */
 static void use(void *unused) {
-  kept_error error;
   int64_t number = 0;
   kept_subscription *subscription = NULL;
-  (void)unused;
   store = open_store(folder, KEPT_SHARED, 5000);
   exhaust(left);
-  kept_status read = kept_get_int64(store, "number", &number, &error);
-  expect_refusal(read, &error, "read without descriptors");
+  kept_status read = kept_get_int64(store, "number", &number, &why);
+  expect_refusal(read, "read without descriptors");
   if (read == KEPT_OK && number != 1) fail("read %" PRId64 " where 1 is", number);
-  kept_status written = set_both(store, 2, KEPT_SHARED, &error);
-  expect_refusal(written, &error, "write without descriptors");
-  kept_status durable = kept_set_int64(store, "other", left, &error);
-  expect_refusal(durable, &error, "write again without descriptors");
-  expect_refusal(kept_flush(store, &error), &error, "sync without descriptors");
+  kept_status written = set_both(store, 2, KEPT_SHARED);
+  expect_refusal(written, "write without descriptors");
+  kept_status durable = kept_set_int64(store, "other", left, &why);
+  expect_refusal(durable, "write again without descriptors");
+  expect_refusal(kept_flush(store, &why), "sync without descriptors");
   expect_refusal(
-    kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, ignore, NULL, NULL, &subscription, &error),
-    &error, "observe without descriptors");
-  if (read == KEPT_OK && kept_get_int64(store, "number", &number, &error) != KEPT_OK) fail("what was read is gone");
+    kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, ignore_notice, NULL, NULL, &subscription, &why),
+    "observe without descriptors");
+  if (read == KEPT_OK && kept_get_int64(store, "number", &number, &why) != KEPT_OK)
+    fail("a value that was read is gone");
   relieve();
   kept_unobserve(subscription);
   if (get_both(store) != (written == KEPT_OK ? 2 : 1)) fail("a write was not what it was said to be");
-  expect_ok(set_both(store, 1, KEPT_DURABLE, &error), "write with descriptors again", &error);
-  expect_ok(kept_flush(store, &error), "sync with descriptors again", &error);
+  expect_ok(set_both(store, 1, KEPT_DURABLE), "write with descriptors again");
+  expect_ok(kept_flush(store, &why), "sync with descriptors again");
   kept_close(store);
 }
 
 /* A fork closes the connections, and the child the journal; they are opened again where they are needed. */
 static void fork_at_limit(void *unused) {
-  kept_error error;
-  int status = 0;
-  (void)unused;
   store = open_store(folder, KEPT_SHARED, 5000);
   if (get_both(store) != 1) fail("the beginning is another one");
   pid_t child = fork();
   exhaust(left);
-  kept_status written = set_both(store, 1, KEPT_DURABLE, &error);
-  expect_refusal(written, &error, child == 0 ? "write in the child" : "write in the parent");
-  if (get_both(store) != 1) fail("what was read before the fork is gone");
+  kept_status written = set_both(store, 1, KEPT_DURABLE);
+  expect_refusal(written, child == 0 ? "write in the child" : "write in the parent");
+  if (get_both(store) != 1) fail("a value that was read before the fork is gone");
   /* It could not follow a commit. */
   if (child == 0) store_word(&shared->child_has_read, left + 1);
   else await_word(&shared->child_has_read, left + 1, "the child did not read");
   relieve();
-  expect_ok(set_both(store, 1, KEPT_DURABLE, &error), "write with descriptors again", &error);
-  expect_ok(kept_set_int64(store, child == 0 ? "child" : "parent", left, &error), "write after a fork", &error);
+  expect_ok(set_both(store, 1, KEPT_DURABLE), "write with descriptors again");
+  expect_ok(kept_set_int64(store, child == 0 ? "child" : "parent", left, &why), "write after a fork");
   kept_close(store);
   if (child == 0) _exit(0);
-  waitpid(child, &status, 0);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) fail("the child found something wrong");
+  finish(child);
 }
 
 static const struct scene {
@@ -150,7 +140,7 @@ int main(int argc, char **argv) {
   begin_torture(argc, argv, 1);
   getrlimit(RLIMIT_NOFILE, &usual);
   shared = share(sizeof *shared);
-  for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
+  for (size_t i = 0; i < COUNT(scenes); i++) {
     int64_t before = load(&shared->refusals), last = -1;
     folder = fresh_folder();
     make_store(folder);

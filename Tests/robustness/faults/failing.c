@@ -1,7 +1,4 @@
 /* Interposes the C library: a symbol of the program is found before one of a library. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "failing.h"
 
 #include <dlfcn.h>

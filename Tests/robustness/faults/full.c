@@ -2,13 +2,13 @@
  * acknowledged write is lost and nothing else is stored. As soon as there is room, all programs can write again. Once
  * with a simulated limit, and, where mounting is allowed, on a small disk of its own, with every number of free
  * pages. */
-#include "check.h"
+#include "expectations.h"
 #include "failing.h"
+#include "namespace.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -50,84 +50,79 @@ static void make_room(void) {
 
 /* The scenario */
 
-static kept_status set_text(kept_store *store, int number, kept_error *error) {
+static kept_status set_text(kept_store *store, int number) {
   static char text[TEXT];
   char key[32];
   memset(text, 'a' + number % 26, TEXT);
   snprintf(key, sizeof key, "text%d", number);
-  return kept_set_string(store, key, text, TEXT, error);
+  return kept_set_string(store, key, text, TEXT, &why);
 }
 
 /* Every acknowledged text is complete, and the next one is absent. */
 static void expect_texts(kept_store *store) {
   static char text[TEXT + 1];
-  kept_error error;
   int count = (int)load(&shared->acknowledged);
   for (int number = 0; number <= count; number++) {
     char key[32];
     size_t length = 0;
     snprintf(key, sizeof key, "text%d", number);
-    kept_status status = kept_get_string(store, key, text, sizeof text, &length, &error);
+    kept_status status = kept_get_string(store, key, text, sizeof text, &length, &why);
     if (number == count && status == KEPT_ABSENT) return;
-    expect_ok(status, "read a text on a full disk", &error);
+    expect_ok(status, "read a text on a full disk");
     if (number == count) fail("a text is there that was refused");
     if (length != TEXT || text[0] != 'a' + number % 26 || text[TEXT - 1] != text[0]) fail("a text is not whole");
   }
 }
 
-static void expect_refusal(kept_status status, const kept_error *error, const char *what) {
+static void expect_refusal(kept_status status, const char *what) {
   if (status == KEPT_OK) return;
-  expect_status(KEPT_NO_SPACE, status, error, what);
+  expect_status(KEPT_NO_SPACE, status, what);
   add(&shared->refusals, 1);
 }
 
 static void another(void *unused) {
-  kept_error error;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 1000);
   if (get_both(store) != 1) fail("the beginning is another one");
   store_word(&shared->others_wrote, 1);
   await_word(&shared->is_full, 1, "the disk was not filled");
   expect_texts(store);
   int64_t before = now_ns();
-  kept_status status = set_text(store, (int)load(&shared->acknowledged), &error);
-  expect_status(KEPT_NO_SPACE, status, &error, "another process writes");
+  kept_status status = set_text(store, (int)load(&shared->acknowledged));
+  expect_status(KEPT_NO_SPACE, status, "another process writes");
   if (now_ns() - before > INT64_C(2000000000)) fail("another process had to wait on a full disk");
   expect_texts(store);
-  if (get_both(store) != 1) fail("another process reads what was refused");
+  if (get_both(store) != 1) fail("another process reads a refused value");
   store_word(&shared->others_met_it, 1);
   await_word(&shared->has_room, 1, "no room was made");
-  expect_ok(kept_set_int64(store, "number", 5, &error), "write as another when there is room", &error);
+  expect_ok(kept_set_int64(store, "number", 5, &why), "write as another when there is room");
   store_word(&shared->others_wrote, 2);
   kept_close(store);
 }
 
 static void fill_and_go_on(void *unused) {
-  kept_error error;
   kept_status status = KEPT_OK;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 1000);
   if (get_both(store) != 1) fail("the beginning is another one");
   await_word(&shared->others_wrote, 1, "no other process came");
   fill_disk(100);
-  for (int number = 0; number < MOST_WRITES && (status = set_text(store, number, &error)) == KEPT_OK; number++)
+  for (int number = 0; number < MOST_WRITES && (status = set_text(store, number)) == KEPT_OK; number++)
     add(&shared->acknowledged, 1);
-  expect_status(KEPT_NO_SPACE, status, &error, "write on a full disk");
+  expect_status(KEPT_NO_SPACE, status, "write on a full disk");
   fill_disk(0);
-  expect_refusal(set_both(store, 2, KEPT_SHARED, &error), &error, "transaction on a full disk");
+  expect_refusal(set_both(store, 2, KEPT_SHARED), "transaction on a full disk");
   if (get_both(store) != 1) {
     /* It fitted into the existing log. */
     fill_disk(0);
-    expect_ok(set_both(store, 1, KEPT_SHARED, &error), "go back", &error);
+    expect_ok(set_both(store, 1, KEPT_SHARED), "go back");
   }
   expect_texts(store);
   if (__atomic_load_n(kept_store_generation(store), __ATOMIC_SEQ_CST) % 2 == 1) fail("the generation is odd");
   store_word(&shared->is_full, 1);
   await_word(&shared->others_met_it, 1, "another process hangs on a full disk");
   make_room();
-  expect_ok(set_text(store, (int)load(&shared->acknowledged), &error), "write when there is room", &error);
+  expect_ok(set_text(store, (int)load(&shared->acknowledged)), "write when there is room");
   add(&shared->acknowledged, 1);
-  expect_ok(set_both(store, 4, KEPT_DURABLE, &error), "write durably when there is room", &error);
+  expect_ok(set_both(store, 4, KEPT_DURABLE), "write durably when there is room");
   store_word(&shared->has_room, 1);
   await_word(&shared->others_wrote, 2, "another process does not write when there is room");
   expect_texts(store);
@@ -142,13 +137,11 @@ static void play_scenario(void) {
   expect_whole(folder, 4, 4, true);
 }
 
-/* Opening on a full disk, beside a process that has frames in the journal, and after its death */
+/* Opening on a full disk, next to a process that has frames in the journal, and after its death */
 
 static void write_and_die(void *unused) {
-  kept_error error;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 1000);
-  expect_ok(set_both(store, 3, KEPT_SHARED, &error), "write before the disk is full", &error);
+  expect_ok(set_both(store, 3, KEPT_SHARED), "write before the disk is full");
   store_word(&shared->last, 3);
   fill_disk(0);
   store_word(&shared->is_full, 1);
@@ -157,19 +150,17 @@ static void write_and_die(void *unused) {
 }
 
 static void read_on_full_disk(void *unused) {
-  kept_error error;
   int64_t last = load(&shared->last);
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 1000);
   if (get_both(store) != last) fail("a store that was opened on a full disk lacks a commit");
   expect_texts(store);
-  expect_status(KEPT_NO_SPACE, set_text(store, (int)load(&shared->acknowledged), &error), &error,
+  expect_status(KEPT_NO_SPACE, set_text(store, (int)load(&shared->acknowledged)),
     "write into a store that was opened on a full disk");
   /* The journal has room for a small one. */
-  kept_status status = set_both(store, last + 1, KEPT_DURABLE, &error);
-  expect_refusal(status, &error, "a small commit on a full disk");
+  kept_status status = set_both(store, last + 1, KEPT_DURABLE);
+  expect_refusal(status, "a small commit on a full disk");
   if (status == KEPT_OK) store_word(&shared->last, last + 1);
-  if (get_both(store) != load(&shared->last)) fail("a store on a full disk has what was refused");
+  if (get_both(store) != load(&shared->last)) fail("a store on a full disk has a refused value");
   kept_close(store);
 }
 
@@ -192,17 +183,16 @@ static long pages_left;
 
 static void open_with_pages(void *path) {
   kept_store *store = NULL;
-  kept_error error;
-  kept_status status = kept_open(path, NULL, &store, &error);
+  kept_status status = kept_open(path, NULL, &store, &why);
   if (path == folder) {
-    /* What is stored can be read. */
-    expect_ok(status, "open an existing store with few pages left", &error);
+    /* Stored values can be read. */
+    expect_ok(status, "open an existing store with few pages left");
     if (get_both(store) < 1) fail("a store that was opened with few pages left has nothing");
     expect_texts(store);
   }
-  expect_refusal(status, &error, "open with few pages left");
+  expect_refusal(status, "open with few pages left");
   if (status != KEPT_OK) return;
-  expect_refusal(set_both(store, 1, KEPT_DURABLE, &error), &error, "write with few pages left");
+  expect_refusal(set_both(store, 1, KEPT_DURABLE), "write with few pages left");
   kept_close(store);
 }
 
@@ -228,7 +218,6 @@ static void play_pages(void) {
 /* The two disks */
 
 static void limit_calls(void *unused) {
-  (void)unused;
   room = share(sizeof *room);
   store_word(room, -1);
   limit_room(room);
@@ -239,25 +228,10 @@ static void limit_calls(void *unused) {
   play_pages();
 }
 
-static bool write_file(const char *path, const char *text) {
-  int file = open(path, O_WRONLY);
-  bool written = file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text);
-  if (file >= 0) close(file);
-  return written;
-}
-
-/* Creating a namespace needs no rights, if the system allows it at all. */
 static bool mount_disk(const char *place) {
-  char map[64], size[64];
-  uid_t user = getuid();
-  gid_t group = getgid();
-  if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
-  snprintf(map, sizeof map, "0 %u 1", (unsigned)user);
-  if (!write_file("/proc/self/uid_map", map) || !write_file("/proc/self/setgroups", "deny")) return false;
-  snprintf(map, sizeof map, "0 %u 1", (unsigned)group);
-  if (!write_file("/proc/self/gid_map", map)) return false;
+  char size[64];
   snprintf(size, sizeof size, "size=%d", DISK_PAGES * PAGE);
-  return mkdir(place, 0700) == 0 && mount("kept", place, "tmpfs", 0, size) == 0;
+  return enter_namespace(false) && mkdir(place, 0700) == 0 && mount("kept", place, "tmpfs", 0, size) == 0;
 }
 
 static int64_t *was_mounted;

@@ -1,13 +1,13 @@
-/* A process with little address space, and operations on many values none of which is large (address_space.c has the
- * large ones): each is done, or refused as KEPT_FAILED with nothing changed, and the process does not end. Each scene
- * is played with less room and more, in even steps. */
-#include "check.h"
+/* A process with little address space, and operations on many small values (address_space.c has the large ones): each
+ * is done, or refused as KEPT_FAILED with nothing changed, and the process does not end. Each scene is played with less
+ * room and more, in even steps. */
+#include "expectations.h"
+#include "processes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { STEPS = 14 };
@@ -18,16 +18,16 @@ static struct shared {
 
 static const struct scene {
   const char *name;
-  /* What is there before, and what is written: so many values of so many bytes. */
+  /* The stored and the written values: their number, and their size in bytes. */
   int stored, stored_bytes, count, bytes;
-  kept_status (*play)(kept_store *store, kept_error *error);
+  kept_status (*play)(kept_store *store);
   const char *(*text)(void);
   /* In MiB. A thread takes 8 of them for its stack, and some for itself. */
   double least_room, most_room;
 } *scene;
 
 static const char *folder;
-static char what[200], backup[4400];
+static char backup[4400];
 static char *value, *text;
 static double room;
 
@@ -35,7 +35,7 @@ static double room;
 
 static const char *written(const char *begin, const char *format, const char *end) {
   size_t each = (size_t)scene->bytes + 40, length = strlen(begin) + strlen(end) + each * (size_t)scene->count + 1;
-  /* What is freed here would be room there. */
+  /* Memory freed here would be room there. */
   char *place = text = share(length);
   place = stpcpy(place, begin);
   for (int i = 0; i < scene->count; i++) place += sprintf(place, format, i, scene->bytes, value);
@@ -49,7 +49,7 @@ static const char *as_arrays(void) { return written("{", "\"new%06d\":[1,\"%.*s\
 
 /* Scenes */
 
-static kept_status import(kept_store *store, kept_error *error) {
+static kept_status import(kept_store *store) {
   kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
   static const struct {
     const char *(*text)(void);
@@ -59,53 +59,52 @@ static kept_status import(kept_store *store, kept_error *error) {
     { as_arrays, KEPT_TRANSFER_FLAT },
     { as_export, 0 },
   };
-  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+  for (size_t i = 0; i < COUNT(formats); i++) {
     if (formats[i].text == scene->text) options.flags = formats[i].flags;
   }
   char *report = NULL;
-  kept_status status = kept_import(store, text, strlen(text), &options, &report, error);
+  kept_status status = kept_import(store, text, strlen(text), &options, &report, &why);
   kept_free(report);
   return status;
 }
 
-static kept_status edit(kept_store *store, kept_error *error) {
+static kept_status edit(kept_store *store) {
   kept_store *transaction = NULL;
   char key[32];
-  kept_status status = kept_begin(store, NULL, &transaction, error);
+  kept_status status = kept_begin(store, NULL, &transaction, &why);
   for (int i = 0; status == KEPT_OK && i < scene->count; i++) {
     snprintf(key, sizeof key, "new%06d", i);
-    status = kept_set_string(transaction, key, value, (size_t)scene->bytes, error);
+    status = kept_set_string(transaction, key, value, (size_t)scene->bytes, &why);
   }
-  if (status == KEPT_OK) return kept_commit(transaction, NULL, error);
+  if (status == KEPT_OK) return kept_commit(transaction, NULL, &why);
   if (transaction) kept_rollback(transaction);
   return status;
 }
 
-static kept_status restore(kept_store *store, kept_error *error) { return kept_restore(store, backup, NULL, error); }
+static kept_status restore(kept_store *store) { return kept_restore(store, backup, NULL, &why); }
 
-static kept_status snapshot(kept_store *store, kept_error *error) {
+static kept_status snapshot(kept_store *store) {
   kept_store *taken = NULL;
-  kept_status status = kept_snapshot(store, "", &taken, error);
+  kept_status status = kept_snapshot(store, "", &taken, &why);
   if (status == KEPT_OK) kept_close(taken);
   return status;
 }
 
-static kept_status export_text(kept_store *store, kept_error *error) {
+static kept_status export_text(kept_store *store) {
   char *json = NULL;
-  kept_status status = kept_export_json(store, NULL, &json, error);
+  kept_status status = kept_export_json(store, NULL, &json, &why);
   kept_free(json);
   return status;
 }
 
 static void show(void *context, const kept_notice *notice) {
-  (void)context;
   for (size_t i = 0; i < kept_notice_count(notice); i++) kept_notice_new_json(notice, i);
 }
 
-static kept_status observe(kept_store *store, kept_error *error) {
+static kept_status observe(kept_store *store) {
   kept_subscription *subscription = NULL;
   kept_status status =
-    kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, show, NULL, NULL, &subscription, error);
+    kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, show, NULL, NULL, &subscription, &why);
   kept_unobserve(subscription);
   return status;
 }
@@ -127,58 +126,50 @@ static const struct scene scenes[] = {
 /* Values */
 
 static void prepare(void *unused) {
-  kept_error error;
   kept_store *transaction, *store = open_store(folder, KEPT_SHARED, 5000);
   char key[32];
-  (void)unused;
-  expect_ok(kept_set_int64(store, "other", 1, &error), "write", &error);
-  expect_ok(kept_begin(store, NULL, &transaction, &error), "begin", &error);
+  expect_ok(kept_set_int64(store, "other", 1, &why), "write");
+  expect_ok(kept_begin(store, NULL, &transaction, &why), "begin");
   for (int i = 0; i < scene->stored; i++) {
     snprintf(key, sizeof key, "stored%06d", i);
-    expect_ok(kept_set_string(transaction, key, value, (size_t)scene->stored_bytes, &error), "write", &error);
+    expect_ok(kept_set_string(transaction, key, value, (size_t)scene->stored_bytes, &why), "write");
   }
-  expect_ok(kept_commit(transaction, NULL, &error), "commit", &error);
-  if (scene->play == restore) expect_ok(kept_backup(store, backup, 0, NULL, &error), "back up", &error);
+  expect_ok(kept_commit(transaction, NULL, &why), "commit");
+  if (scene->play == restore) expect_ok(kept_backup(store, backup, 0, NULL, &why), "back up");
   kept_close(store);
 }
 
 static int count_one(void *context, const char *key) {
-  (void)key;
   ++*(int *)context;
   return 0;
 }
 
 static void expect_values(kept_store *store, kept_status status, int64_t number) {
-  kept_error error;
   int64_t other = 0;
   int stored = 0, written = 0, wanted = status == KEPT_OK ? scene->count : 0;
-  expect_ok(kept_list(store, "stored", count_one, &stored, &error), what, &error);
-  expect_ok(kept_list(store, "new", count_one, &written, &error), what, &error);
-  expect_ok(kept_get_int64(store, "other", &other, &error), what, &error);
-  if (stored != scene->stored || written != wanted) fail("%s: %d and %d values are there", what, stored, written);
+  expect_ok(kept_list(store, "stored", count_one, &stored, &why), what);
+  expect_ok(kept_list(store, "new", count_one, &written, &why), what);
+  expect_ok(kept_get_int64(store, "other", &other, &why), what);
+  if (stored != scene->stored || written != wanted) fail("%d and %d values are there", stored, written);
   if (status == KEPT_OK && scene->play == restore) number = 1;
   if (other != number) fail("%s: \"other\" is %" PRId64 ", not %" PRId64, what, other, number);
 }
 
 /** In a process of its own: its maintenance thread would take memory while the scene is played. */
 static void write_other(void *unused) {
-  kept_error error;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 5000);
-  expect_ok(kept_set_int64(store, "other", 2, &error), what, &error);
+  expect_ok(kept_set_int64(store, "other", 2, &why), what);
   kept_close(store);
 }
 
 static void play(void *unused) {
-  kept_error error;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 5000);
   limit_address_space(room);
-  kept_status status = scene->play(store, &error);
+  kept_status status = scene->play(store);
   free_address_space();
-  if (status != KEPT_OK) expect_status(KEPT_FAILED, status, &error, what);
+  if (status != KEPT_OK) expect_status(KEPT_FAILED, status, what);
   expect_values(store, status, 2);
-  expect_ok(kept_remove_all(store, "new", NULL, &error), what, &error);
+  expect_ok(kept_remove_all(store, "new", NULL, &why), what);
   add(status == KEPT_OK ? &shared->successes : &shared->refusals, 1);
   kept_close(store);
 }
@@ -187,14 +178,12 @@ static void play(void *unused) {
 static int play_scene(void) {
   int deaths = 0;
   for (int step = 0; step <= STEPS; step += rounds > 1 ? 1 : STEPS / 2) {
-    int end = 0;
     room = scene->least_room + (scene->most_room - scene->least_room) * step / STEPS;
     snprintf(what, sizeof what, "%s, with %.2f MiB of room", scene->name, room);
     finish(start(write_other, NULL));
-    pid_t player = start(play, NULL);
-    if (waitpid(player, &end, 0) != player) fail("%s: the process is lost", what);
-    if (WIFSIGNALED(end)) printf("%s: the process died of signal %d\n", what, WTERMSIG(end)), deaths++;
-    else if (WEXITSTATUS(end) != 0) exit(1);
+    int end = end_of(start(play, NULL));
+    if (end < 0) printf("%s: the process died of signal %d\n", what, -end), deaths++;
+    else if (end != 0) exit(1);
   }
   return deaths;
 }
@@ -206,7 +195,7 @@ int main(int argc, char **argv) {
   value = malloc(200001);
   memset(value, 'x', 200000), value[200000] = 0;
   const char *only = getenv("KEPT_SCENE");
-  for (size_t s = 0; s < sizeof scenes / sizeof *scenes; s++) {
+  for (size_t s = 0; s < COUNT(scenes); s++) {
     scene = &scenes[s];
     if (only && strcmp(only, scene->name) != 0) continue;
     int64_t refusals = load(&shared->refusals), successes = load(&shared->successes);

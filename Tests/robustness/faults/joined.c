@@ -1,9 +1,6 @@
 /* kill -9 at every call of the system that recovering a store makes, while another process waits for that: it had
  * looked before the kill, and takes the store as soon as the locks are gone. What the last processes have left says
  * that the store is open, and nobody has repaired it; so the process that waited must do it, and not join. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "failing.h"
 #include "torture.h"
 
@@ -31,7 +28,7 @@ static struct shared {
 static char folder[4300];
 static long point;
 
-/* The moment of the kill */
+/* The time of the kill */
 
 static pid_t victim;
 
@@ -64,13 +61,11 @@ int fcntl(int file, int command, ...) {
 /* The processes */
 
 static void build(void *unused) {
-  kept_error error;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, OPEN_LIMIT_MS);
   for (int i = 0; i < KEYS; i++) {
     char key[16];
     snprintf(key, sizeof key, "key%d", i);
-    expect_ok(kept_set_int64(store, key, i, &error), "write", &error);
+    expect_ok(kept_set_int64(store, key, i, &why), "write");
   }
   /* At once: the maintenance thread settles the frames after a second, and then the journal has nothing to lose. */
   raise(SIGKILL);
@@ -80,14 +75,13 @@ static void build(void *unused) {
 static void open_salvaged(const char *who) {
   kept_options options = KEPT_OPTIONS_INIT;
   kept_store *store = NULL;
-  kept_error error;
   options.busy_timeout_ms = OPEN_LIMIT_MS;
-  kept_status status = kept_open(folder, &options, &store, &error);
+  kept_status status = kept_open(folder, &options, &store, &why);
   if (status != KEPT_SALVAGED) {
     fail("%s answered \"%s\" (point %ld): %s", who, kept_status_text(status), point,
-      status == KEPT_OK ? "nothing was repaired" : error.message);
+      status == KEPT_OK ? "nothing was repaired" : why.message);
   }
-  expect_ok(kept_set_int64(store, "new", 1, &error), "write after the salvage", &error);
+  expect_ok(kept_set_int64(store, "new", 1, &why), "write after the salvage");
   kept_close(store);
 }
 
@@ -95,7 +89,6 @@ static void stop(void) { raise(SIGSTOP); }
 
 static void be_stopped(void *unused) {
   kept_store *store = NULL;
-  (void)unused;
   plan_call(stop, CALL_OPEN | CALL_CREATE | CALL_REMOVE | CALL_WRITE | CALL_SYNC, point);
   kept_open(folder, NULL, &store, NULL);
   kept_close(store);
@@ -107,17 +100,13 @@ static void wait_for_it(void *process) {
   open_salvaged("the process that waited");
 }
 
-static void come_next(void *unused) {
-  (void)unused;
-  open_salvaged("the next process");
-}
+static void come_next(void *unused) { open_salvaged("the next process"); }
 
 /* Points */
 
 static void lose(int loss) {
   static const char nothing[4096];
-  char path[4400];
-  snprintf(path, sizeof path, "%s/%s", folder, loss == 0 ? "values.sqlite" : "journal");
+  const char *path = file_of(folder, loss == 0 ? "values.sqlite" : "journal");
   int file = open(path, O_RDWR);
   off_t begin = loss == 0 ? 0 : RING_OFFSET, end = loss == 0 ? 100 : lseek(file, 0, SEEK_END);
   for (off_t at = begin; at < end; at += (off_t)sizeof nothing) {
@@ -133,8 +122,7 @@ static bool play_point(int loss, bool *is_reached) {
   failing_folder("");
   snprintf(folder, sizeof folder, "%s", fresh_folder());
   memset(shared, 0, sizeof *shared);
-  waitpid(start(build, NULL), &status, 0);
-  if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) fail("no store was built");
+  expect_signal(start(build, NULL), SIGKILL);
   lose(loss);
   failing_folder(folder);
   pid_t stopped = start(be_stopped, NULL);
@@ -155,7 +143,7 @@ int main(int argc, char **argv) {
   begin_torture(argc, argv, 1);
   shared = share(sizeof *shared);
   uint64_t random = seed;
-  for (int loss = 0; loss < (int)(sizeof losses / sizeof *losses); loss++) {
+  for (int loss = 0; loss < (int)COUNT(losses); loss++) {
     long before = kills;
     bool is_reached = true;
     for (point = 1; is_reached; point += rounds > 1 ? 1 : 1 + (long)random_below(&random, 4)) {

@@ -1,7 +1,7 @@
 /* kill -9 at every call of the system that a commit makes: before its first, its second, and so on. Each commit is
  * repeated until one is not killed. Afterwards it is there as a whole or not at all, for a process that has the store
- * open and for one that opens it next; what was acknowledged stays; nothing is damaged; and no body is left behind. */
-#include "check.h"
+ * open and for one that opens it next; acknowledged writes stay; nothing is damaged; and no body is left behind. */
+#include "expectations.h"
 #include "failing.h"
 
 #include <inttypes.h>
@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* All of the first points are tried, and some of those that follow. A ring has 1 MiB at first; a frame may have a
@@ -32,53 +31,41 @@ static size_t fill(char *text, int64_t number, size_t length) {
   return length;
 }
 
-static kept_status set_texts(int count, size_t length, int64_t number, uint32_t durability, kept_error *error) {
+static kept_status set_texts(int count, size_t length, int64_t number, uint32_t durability) {
   static char text[LARGE];
   kept_transaction_options options = KEPT_TRANSACTION_OPTIONS_INIT;
   kept_store *transaction = NULL;
   options.durability = durability;
-  kept_status status = kept_begin(store, &options, &transaction, error);
+  kept_status status = kept_begin(store, &options, &transaction, &why);
   for (int i = 0; i < count && status == KEPT_OK; i++) {
     char key[32];
     snprintf(key, sizeof key, "text%d", i);
-    status = kept_set_string(transaction, key, text, fill(text, number, length), error);
+    status = kept_set_string(transaction, key, text, fill(text, number, length), &why);
   }
-  if (status == KEPT_OK) return kept_commit(transaction, NULL, error);
+  if (status == KEPT_OK) return kept_commit(transaction, NULL, &why);
   kept_rollback(transaction);
   return status;
 }
 
-static kept_status set_plain(int64_t number, kept_error *error) {
-  return set_texts(2, 100, number, KEPT_SHARED, error);
-}
-static kept_status set_durable(int64_t number, kept_error *error) {
-  return set_texts(2, 100, number, KEPT_DURABLE, error);
-}
+static kept_status set_plain(int64_t number) { return set_texts(2, 100, number, KEPT_SHARED); }
+static kept_status set_durable(int64_t number) { return set_texts(2, 100, number, KEPT_DURABLE); }
 /* Values of more than 128 KiB are bodies in the database. */
-static kept_status set_staged(int64_t number, kept_error *error) {
-  return set_texts(2, LARGE, number, KEPT_SHARED, error);
-}
-static kept_status set_staged_durable(int64_t number, kept_error *error) {
-  return set_texts(2, LARGE, number, KEPT_DURABLE, error);
-}
+static kept_status set_staged(int64_t number) { return set_texts(2, LARGE, number, KEPT_SHARED); }
+static kept_status set_staged_durable(int64_t number) { return set_texts(2, LARGE, number, KEPT_DURABLE); }
 /* Another ring begins. */
-static kept_status set_some(int64_t number, kept_error *error) {
-  return set_texts(SOME, INLINE, number, KEPT_SHARED, error);
-}
+static kept_status set_some(int64_t number) { return set_texts(SOME, INLINE, number, KEPT_SHARED); }
 /* All of the commit is in the database before its frame. */
-static kept_status set_many(int64_t number, kept_error *error) {
-  return set_texts(MANY, INLINE, number, KEPT_SHARED, error);
-}
+static kept_status set_many(int64_t number) { return set_texts(MANY, INLINE, number, KEPT_SHARED); }
 
-static kept_status set_and_close(int64_t number, kept_error *error) {
-  kept_status status = set_texts(2, 100, number, KEPT_SHARED, error);
+static kept_status set_and_close(int64_t number) {
+  kept_status status = set_texts(2, 100, number, KEPT_SHARED);
   kept_close(store);
   return status;
 }
 
 static const struct commit {
   const char *name;
-  kept_status (*play)(int64_t number, kept_error *error);
+  kept_status (*play)(int64_t number);
   int count;
   size_t length;
   const char *schema; /* of the first key */
@@ -99,32 +86,28 @@ static const struct commit *commit;
 static long point;
 
 static void begin(void *unused) {
-  kept_error error;
-  (void)unused;
   store = open_store(folder, KEPT_SHARED, 5000);
-  if (commit->schema) expect_ok(kept_declare_json(store, "text0", commit->schema, &error), "declare", &error);
+  if (commit->schema) expect_ok(kept_declare_json(store, "text0", commit->schema, &why), "declare");
   /* One after the other, so that the ring keeps its first size. */
   for (int i = 0; i < commit->count; i++) {
     static char text[LARGE];
     char key[32];
     snprintf(key, sizeof key, "text%d", i);
     size_t length = fill(text, 1, commit->length);
-    expect_ok(kept_set_string(store, key, text, length, &error), "write", &error);
+    expect_ok(kept_set_string(store, key, text, length, &why), "write");
   }
   kept_close(store);
 }
 
 static void be_killed(void *unused) {
-  kept_error error;
   char text[4];
-  (void)unused;
   store = open_store(folder, KEPT_SHARED, 5000);
   kept_get_string(store, "text0", text, sizeof text, NULL, NULL);
   unsigned kinds = CALL_OPEN | CALL_CREATE | CALL_REMOVE | CALL_WRITE | CALL_SYNC;
   plan_failure(KILLED, kinds, point, false);
-  kept_status status = commit->play(2, &error);
+  kept_status status = commit->play(2);
   store_word(&shared->calls, calls_met());
-  expect_ok(status, commit->name, &error);
+  expect_ok(status, commit->name);
   store_word(&shared->acknowledged, 2);
   raise(SIGKILL);
 }
@@ -133,9 +116,8 @@ static int64_t number_of(kept_store *reader, int key) {
   static char text[LARGE + 1], wanted[LARGE];
   char name[32];
   size_t length = 0;
-  kept_error error;
   snprintf(name, sizeof name, "text%d", key);
-  expect_ok(kept_get_string(reader, name, text, sizeof text, &length, &error), name, &error);
+  expect_ok(kept_get_string(reader, name, text, sizeof text, &length, &why), name);
   int64_t number = strtoll(text, NULL, 10);
   fill(wanted, number, commit->length);
   if (length != commit->length || memcmp(text, wanted, length) != 0) fail("%s is torn", name);
@@ -144,9 +126,8 @@ static int64_t number_of(kept_store *reader, int key) {
 
 /* The number that all keys have, in one snapshot. */
 static int64_t look(kept_store *reader, const char *who) {
-  kept_error error;
   kept_store *snapshot = NULL;
-  expect_ok(kept_snapshot(reader, "", &snapshot, &error), "read all keys", &error);
+  expect_ok(kept_snapshot(reader, "", &snapshot, &why), "read all keys");
   int64_t number = number_of(snapshot, 0);
   for (int i = 1; i < commit->count; i++) {
     if (number_of(snapshot, i) != number) fail("%s: %s sees a part of it (point %ld)", commit->name, who, point);
@@ -161,36 +142,31 @@ static int64_t look(kept_store *reader, const char *who) {
 
 /* Has the store open before the kill, and while others come. */
 static void look_on(void *unused) {
-  kept_error error;
-  (void)unused;
   kept_store *reader = open_store(folder, KEPT_SHARED, 30000);
   number_of(reader, 0);
   store_word(&shared->joined, 1);
   await_word(&shared->go_on, 1, "no process was killed");
   look(reader, "a process that has the store open");
-  expect_ok(kept_set_int64(reader, "other", 1, &error), "write after the kill", &error);
+  expect_ok(kept_set_int64(reader, "other", 1, &why), "write after the kill");
   look(reader, "a process that has written since");
   kept_close(reader);
 }
 
 static void look_next(void *unused) {
-  kept_error error;
-  (void)unused;
   kept_store *reader = open_store(folder, KEPT_SHARED, 5000);
   look(reader, "the next process");
-  expect_ok(kept_set_int64(reader, "other", 2, &error), "write after the kill", &error);
+  expect_ok(kept_set_int64(reader, "other", 2, &why), "write after the kill");
   kept_close(reader);
 }
 
 static void expect_tidiness(void) {
-  char path[4300];
   sqlite3 *database = NULL;
   sqlite3_stmt *count = NULL;
-  /* What is left is removed by a process that finds everything settled. */
+  /* A process that finds everything settled removes the rest. */
   finish(start(look_next, NULL));
-  snprintf(path, sizeof path, "%s/quarantine", folder);
+  const char *path = file_of(folder, "quarantine");
   if (access(path, F_OK) == 0) fail("%s: the store was salvaged (point %ld)", commit->name, point);
-  snprintf(path, sizeof path, "%s/values.sqlite", folder);
+  path = file_of(folder, "values.sqlite");
   if (sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK ||
     sqlite3_prepare_v2(database, "SELECT count(*) FROM body", -1, &count, NULL) != SQLITE_OK ||
     sqlite3_step(count) != SQLITE_ROW) {
@@ -210,10 +186,7 @@ static bool play_point(bool has_company) {
   store_word(&shared->seen, 1);
   pid_t company = has_company ? start(look_on, NULL) : 0;
   if (company) await_word(&shared->joined, 1, "the store could not be opened");
-  int status = 0;
-  pid_t victim = start(be_killed, NULL);
-  waitpid(victim, &status, 0);
-  if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) fail("the victim found something wrong");
+  expect_signal(start(be_killed, NULL), SIGKILL);
   store_word(&shared->go_on, 1);
   if (company) finish(company);
   finish(start(look_next, NULL));
@@ -225,7 +198,7 @@ int main(int argc, char **argv) {
   long kills = 0;
   begin_torture(argc, argv, 1);
   shared = share(sizeof *shared);
-  for (size_t i = 0; i < sizeof commits / sizeof *commits; i++) {
+  for (size_t i = 0; i < COUNT(commits); i++) {
     commit = &commits[i];
     /* How many calls it makes. */
     point = 1 << 20;
@@ -236,5 +209,5 @@ int main(int argc, char **argv) {
       play_point(kills % 2 == 0);
     }
   }
-  return end_torture("%ld kills at the calls of %zu kinds of commits", kills, sizeof commits / sizeof *commits);
+  return end_torture("%ld kills at the calls of %zu kinds of commits", kills, COUNT(commits));
 }

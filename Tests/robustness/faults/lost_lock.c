@@ -34,22 +34,22 @@ enum { LOST = 1, MADE, WRITTEN };
 
 static char folder[4300], pulse[4400];
 /* How many frames are written before the stop, and by the company during it. */
-static int64_t before, meanwhile;
+static int64_t before, during;
 static bool is_cut, is_database_locked, is_company_killed, is_writer_killed;
 static unsigned removed, cut, repeated;
 
-/* The moment of the stop */
+/* The time of the stop */
 
-enum moment { NEVER, BEFORE_FRAME, AFTER_FRAME };
-static enum moment moment;
-static __thread enum moment planned;
+enum stop { NEVER, BEFORE_FRAME, AFTER_FRAME };
+static enum stop stop;
+static __thread enum stop planned;
 
 /* A symbol of the program is found before one of the C library. */
 #define WRITE_AT(name, offset_type) \
   ssize_t name(int file, const void *from, size_t length, offset_type offset) { \
     static __typeof__(name) *real; \
     if (!real) real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name); \
-    enum moment now = offset >= RING_OFFSET ? planned : NEVER; \
+    enum stop now = offset >= RING_OFFSET ? planned : NEVER; \
     if (now != NEVER) planned = NEVER; \
     if (now == BEFORE_FRAME) raise(SIGSTOP); \
     ssize_t count = real(file, from, length, offset); \
@@ -67,24 +67,23 @@ static size_t fill(char *text, int writer, int64_t number) {
   return LENGTH;
 }
 
-static kept_status set(kept_store *store, int writer, int key, kept_error *error) {
+static kept_status set(kept_store *store, int writer, int key) {
   char name[32], text[LENGTH];
   int64_t number = add(&shared->keys[writer][key].begun, 1);
   snprintf(name, sizeof name, "%s%d", names[writer], key);
-  kept_status status = kept_set_string(store, name, text, fill(text, writer, number), error);
+  kept_status status = kept_set_string(store, name, text, fill(text, writer, number), &why);
   if (status == KEPT_OK) store_word(&shared->keys[writer][key].acknowledged, number);
   return status;
 }
 
 /* Sets the keys in turn; "busy" is an honest answer, and no write may be refused for long. */
 static void set_each(kept_store *store, int writer, int64_t count) {
-  kept_error error;
   int64_t deadline = now_ns() + LONG_MS * INT64_C(1000000);
   for (int64_t i = 0; i < count; i++) {
     kept_status status;
-    do status = set(store, writer, (int)(i % KEYS), &error);
+    do status = set(store, writer, (int)(i % KEYS));
     while (status == KEPT_BUSY && now_ns() < deadline);
-    expect_ok(status, "write", &error);
+    expect_ok(status, "write");
   }
 }
 
@@ -93,11 +92,10 @@ static void expect_all(kept_store *store, const char *who) {
     for (int key = 0; key < KEYS; key++) {
       char name[32], text[LENGTH + 1] = "", wanted[LENGTH];
       size_t length = 0;
-      kept_error error;
       int64_t least = load(&shared->keys[writer][key].acknowledged);
       snprintf(name, sizeof name, "%s%d", names[writer], key);
-      kept_status status = kept_get_string(store, name, text, sizeof text, &length, &error);
-      if (status != KEPT_ABSENT) expect_ok(status, name, &error);
+      kept_status status = kept_get_string(store, name, text, sizeof text, &length, &why);
+      if (status != KEPT_ABSENT) expect_ok(status, name);
       int64_t number = status == KEPT_ABSENT ? 0 : strtoll(text + strlen(names[writer]), NULL, 10);
       if (number < least || number > load(&shared->keys[writer][key].begun)) {
         fail("%s reads %" PRId64 " of %s, and %" PRId64 " was acknowledged", who, number, name, least);
@@ -112,12 +110,10 @@ static void expect_all(kept_store *store, const char *who) {
 /* The processes */
 
 static void be_stopped(void *unused) {
-  kept_error error;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, LONG_MS);
   set_each(store, STOPPED, before);
-  planned = moment;
-  expect_ok(set(store, STOPPED, 0, &error), "write", &error);
+  planned = stop;
+  expect_ok(set(store, STOPPED, 0), "write");
   if (planned != NEVER) fail("no frame was written");
   expect_all(store, "the writer that was stopped");
   store_word(&shared->continued, 1);
@@ -129,11 +125,10 @@ static void be_stopped(void *unused) {
 }
 
 static void be_refused(kept_store *store) {
-  kept_error error;
   int64_t begin = now_ns();
-  kept_status status = set(store, COMPANY, 0, &error);
+  kept_status status = set(store, COMPANY, 0);
   int64_t took = (now_ns() - begin) / 1000000;
-  if (status != KEPT_BUSY) fail("a write beside the stopped one answered \"%s\"", kept_status_text(status));
+  if (status != KEPT_BUSY) fail("a write during the stop answered \"%s\"", kept_status_text(status));
   if (took > LONG_MS / 2) fail("a write was busy after %" PRId64 " ms", took);
   expect_all(store, "a process that was refused");
 }
@@ -141,7 +136,6 @@ static void be_refused(kept_store *store) {
 /* Opened while the writer is stopped: then there is something to settle until that continues, and the maintenance
  * thread looks for the pulse every second. */
 static void be_company(void *unused) {
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, SHORT_MS);
   store_word(&shared->joined, 1);
   await_word(&shared->step, LOST, "the pulse was not lost");
@@ -150,23 +144,21 @@ static void be_company(void *unused) {
     store_word(&shared->refused, 1);
     await_word(&shared->step, MADE, "the pulse was not made again");
   }
-  set_each(store, COMPANY, meanwhile);
-  expect_all(store, "a process beside the writer");
+  set_each(store, COMPANY, during);
+  expect_all(store, "a process next to the writer");
   store_word(&shared->written, 1);
   if (is_company_killed) raise(SIGKILL);
   await_word(&shared->continued, 1, "the writer did not continue");
   set_each(store, COMPANY, KEYS);
-  expect_all(store, "a process beside the writer");
+  expect_all(store, "a process next to the writer");
   kept_close(store);
 }
 
 static void look_next(void *unused) {
-  kept_error error;
   char *report = NULL;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, LONG_MS);
   expect_all(store, "the next process");
-  expect_ok(kept_verify_json(store, NULL, NULL, &report, &error), "verify", &error);
+  expect_ok(kept_verify_json(store, NULL, NULL, &report, &why), "verify");
   if (strstr(report, "\"sound\":true") == NULL) fail("the store is damaged: %s", report);
   kept_free(report);
   kept_close(store);
@@ -197,9 +189,8 @@ static bool await_other_pulse(ino_t file, pid_t maker) {
 
 /** Locks the database until the ring could not be settled for the first time; the next look does it. */
 static void truncate_while_locked(void) {
-  char database[4400];
   sqlite3 *lock = NULL;
-  snprintf(database, sizeof database, "%s/values.sqlite", folder);
+  const char *database = file_of(folder, "values.sqlite");
   bool done = sqlite3_open(database, &lock) == SQLITE_OK;
   done = done && (!is_database_locked || sqlite3_exec(lock, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK);
   if (!done) fail("the database cannot be locked");
@@ -211,21 +202,15 @@ static void truncate_while_locked(void) {
   sqlite3_close_v2(lock);
 }
 
-static void expect_signal(pid_t process, int signal) {
-  int status = 0;
-  waitpid(process, &status, 0);
-  if (!WIFSIGNALED(status) || WTERMSIG(status) != signal) fail("process %d found something wrong", (int)process);
-}
-
 static void play_round(uint64_t *random) {
   int status = 0;
   snprintf(folder, sizeof folder, "%s", fresh_folder());
   snprintf(pulse, sizeof pulse, "%s/pulse", folder);
   memset(shared, 0, sizeof *shared);
   before = FEWEST + (int64_t)random_below(random, MOST - FEWEST);
-  meanwhile = 1 + (int64_t)random_below(random, (uint64_t)before / 3);
+  during = 1 + (int64_t)random_below(random, (uint64_t)before / 3);
   is_cut = round_now % 2;
-  moment = round_now / 2 % 2 ? AFTER_FRAME : BEFORE_FRAME;
+  stop = round_now / 2 % 2 ? AFTER_FRAME : BEFORE_FRAME;
   is_database_locked = is_cut && random_below(random, 2);
   is_company_killed = is_cut && round_now / 4 % 2;
   is_writer_killed = random_below(random, 2);
@@ -239,7 +224,7 @@ static void play_round(uint64_t *random) {
   if (is_cut) {
     truncate_while_locked();
     if (!await_other_pulse(file, company)) {
-      /* It was using the page at that moment. */
+      /* It was using the page then. */
       expect_signal(company, SIGBUS);
       kill_now(writer);
       repeated++;
@@ -274,7 +259,7 @@ int main(int argc, char **argv) {
   shared = share(sizeof *shared);
   uint64_t random = seed;
   for (round_now = 0; cut + removed < rounds; round_now++) {
-    if (repeated > rounds) fail("of %u processes beside a stopped writer %u died", round_now, repeated);
+    if (repeated > rounds) fail("of %u processes next to a stopped writer %u died", round_now, repeated);
     play_round(&random);
   }
   return end_torture("the pulse was removed %u times and truncated %u times while a writer was stopped (%u repeated)",

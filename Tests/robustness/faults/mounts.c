@@ -6,9 +6,7 @@
 #include "torture.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -41,7 +39,7 @@ static bool make_mount(const char *kind) {
     runs("mount -t %s -o loop '%s/image' '%s'", kind, base, place);
 }
 
-/* What is stored must be on the disk, not only in memory. */
+/* Stored values must be on the disk, not only in memory. */
 static void mount_again(const char *kind) {
   if (strcmp(kind, "tmpfs") == 0 || strcmp(kind, "overlayfs") == 0) return;
   if (!runs("umount '%s' && mount -t %s -o loop '%s/../image' '%s'", place, kind, place, place)) {
@@ -53,8 +51,6 @@ static void mount_again(const char *kind) {
 
 static void write_on(void *unused) {
   static char text[LARGE];
-  kept_error error;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
   memset(text, 'x', LARGE);
   while (!load(&shared->stop)) {
@@ -63,23 +59,22 @@ static void write_on(void *unused) {
     int64_t number = load(&shared->acknowledged) + 1;
     store_word(&shared->begun, number);
     options.durability = number % 10 == 0 ? KEPT_DURABLE : KEPT_SHARED;
-    expect_ok(kept_begin(store, &options, &both, &error), "begin", &error);
-    expect_ok(kept_set_int64(both, "left", number, &error), "write", &error);
-    expect_ok(kept_set_string(both, "text", text, number % 20 ? 3000 : LARGE, &error), "write", &error);
-    expect_ok(kept_set_int64(both, "right", number, &error), "write", &error);
-    expect_ok(kept_commit(both, NULL, &error), "commit", &error);
+    expect_ok(kept_begin(store, &options, &both, &why), "begin");
+    expect_ok(kept_set_int64(both, "left", number, &why), "write");
+    expect_ok(kept_set_string(both, "text", text, number % 20 ? 3000 : LARGE, &why), "write");
+    expect_ok(kept_set_int64(both, "right", number, &why), "write");
+    expect_ok(kept_commit(both, NULL, &why), "commit");
     store_word(&shared->acknowledged, number);
   }
   kept_close(store);
 }
 
 static void look(kept_store *store) {
-  kept_error error;
   kept_store *snapshot = NULL;
   int64_t least = load(&shared->acknowledged), left = 0, right = 0;
-  expect_ok(kept_snapshot(store, "", &snapshot, &error), "read all", &error);
+  expect_ok(kept_snapshot(store, "", &snapshot, &why), "read all");
   if (kept_get_int64(snapshot, "left", &left, NULL) == KEPT_OK) {
-    expect_ok(kept_get_int64(snapshot, "right", &right, &error), "read", &error);
+    expect_ok(kept_get_int64(snapshot, "right", &right, &why), "read");
   }
   kept_snapshot_end(snapshot);
   if (left != right || left < least || left > load(&shared->begun)) {
@@ -89,14 +84,12 @@ static void look(kept_store *store) {
 }
 
 static void look_on(void *unused) {
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
   while (!load(&shared->stop)) look(store);
   kept_close(store);
 }
 
 static void look_once(void *unused) {
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
   look(store);
   kept_close(store);

@@ -1,8 +1,9 @@
 /* Every point at which the system can fail: each scene of a store's life is repeated, and fails at its first call, its
  * second, its third ..., once or from there on, until none is left. A failure is reported with the right status, this
  * process and others see the old state, and as soon as the system works again, so does the store, without being
- * reopened; only what was opened without room to write is open for reading alone, and says so. */
-#include "check.h"
+ * reopened; only a store that was opened without room to write is open for reading alone, and says so. */
+#include "expectations.h"
+#include "processes.h"
 #include "failing.h"
 
 #include <errno.h>
@@ -48,23 +49,19 @@ static void just_open(void) { store = open_store(folder, KEPT_SHARED, 200); }
 
 static void open_it(void) {
   int64_t number = 0;
-  kept_error error;
   just_open();
-  expect_ok(kept_get_int64(store, "number", &number, &error), "read", &error);
+  expect_ok(kept_get_int64(store, "number", &number, &why), "read");
 }
 
 static void open_and_write(void) {
-  kept_error error;
   open_it();
-  expect_ok(set_both(store, 1, KEPT_SHARED, &error), "write", &error);
-  expect_ok(kept_set_int64(store, "other", 1, &error), "write", &error);
+  expect_ok(set_both(store, 1, KEPT_SHARED), "write");
+  expect_ok(kept_set_int64(store, "other", 1, &why), "write");
 }
 
 static void write_as_another(void *unused) {
-  kept_error error;
-  (void)unused;
   just_open();
-  expect_ok(kept_set_int64(store, "number", 2, &error), "write as another", &error);
+  expect_ok(kept_set_int64(store, "number", 2, &why), "write as another");
   /* Not closed, so the log remains. */
 }
 
@@ -75,79 +72,75 @@ static void open_and_let_others_write(void) {
   await_word(&shared->others_wrote, 1, "no other process wrote");
 }
 
-static kept_status play_open(kept_error *error) {
+static kept_status play_open(void) {
   kept_options options = KEPT_OPTIONS_INIT;
   options.busy_timeout_ms = 200;
-  return kept_open(folder, &options, &store, error);
+  return kept_open(folder, &options, &store, &why);
 }
 
-static kept_status play_read(kept_error *error) {
+static kept_status play_read(void) {
   int64_t first = 0;
-  kept_status status = kept_get_int64(store, "first", &first, error);
+  kept_status status = kept_get_int64(store, "first", &first, &why);
   if (status == KEPT_OK && first != 1) fail("read %" PRId64 " where 1 is", first);
   return status;
 }
 
-static kept_status play_transaction(kept_error *error) { return set_both(store, 2, KEPT_SHARED, error); }
+static kept_status play_transaction(void) { return set_both(store, 2, KEPT_SHARED); }
 
-static kept_status play_durable(kept_error *error) { return set_both(store, 2, KEPT_DURABLE, error); }
+static kept_status play_durable(void) { return set_both(store, 2, KEPT_DURABLE); }
 
-static kept_status play_set(kept_error *error) { return kept_set_int64(store, "number", 2, error); }
+static kept_status play_set(void) { return kept_set_int64(store, "number", 2, &why); }
 
-static kept_status play_flush(kept_error *error) { return kept_flush(store, error); }
+static kept_status play_flush(void) { return kept_flush(store, &why); }
 
-static kept_status play_close(kept_error *error) {
-  (void)error;
+static kept_status play_close(void) {
   kept_close(store);
   return KEPT_OK;
 }
 
 /* Enough data that the log is copied into the database. */
-static kept_status play_checkpoint(kept_error *error) {
+static kept_status play_checkpoint(void) {
   static char text[BIG];
   memset(text, 'x', BIG);
   kept_status status = KEPT_OK;
   for (int i = 0; i < BIGS && status == KEPT_OK; i++) {
     char key[16];
     snprintf(key, sizeof key, "big%d", i);
-    status = kept_set_string(store, key, text, BIG, error);
+    status = kept_set_string(store, key, text, BIG, &why);
   }
   return status;
 }
 
-static void ignore(void *context, const kept_notice *notice) { (void)context, (void)notice; }
-
-static kept_status play_observe(kept_error *error) {
+static kept_status play_observe(void) {
   kept_subscription *subscription = NULL;
   kept_status status =
-    kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, ignore, NULL, NULL, &subscription, error);
+    kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, ignore_notice, NULL, NULL, &subscription, &why);
   kept_unobserve(subscription);
   return status;
 }
 
 /* A fork closes the connections; the parent reopens them. */
-static kept_status play_fork(kept_error *error) {
+static kept_status play_fork(void) {
   pid_t child = fork();
   if (child == 0) _exit(0);
-  waitpid(child, NULL, 0);
-  return set_both(store, 2, KEPT_SHARED, error);
+  end_of(child);
+  return set_both(store, 2, KEPT_SHARED);
 }
 
 /* In the child, without the connections of its parent. */
-static kept_status play_forked(kept_error *error) {
-  int status = 0;
+static kept_status play_forked(void) {
   pid_t child = fork();
   if (child == 0) {
     store_word(&shared->failures, 0);
-    kept_status played = set_both(store, 2, KEPT_SHARED, error);
+    kept_status played = set_both(store, 2, KEPT_SHARED);
     store_word(&shared->failures, end_failure());
-    if (played != KEPT_OK && strchr(error->message, ';') == NULL) _exit(100);
+    if (played != KEPT_OK && strchr(why.message, ';') == NULL) _exit(100);
     _exit(-played);
   }
-  waitpid(child, &status, 0);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) == 100) fail("the child died, or gave no advice");
-  snprintf(error->message, sizeof error->message, "see the child;");
-  return error->status = -WEXITSTATUS(status);
+  int status = end_of(child);
+  if (status < 0 || status == 100) fail("the child died, or gave no advice");
+  snprintf(why.message, sizeof why.message, "see the child;");
+  return why.status = -status;
 }
 
 enum { NEW = 1, LOGGED = 2, WRITES = 4, MAY_STAND = 8, CLOSES = 16 };
@@ -157,7 +150,7 @@ enum { NEW = 1, LOGGED = 2, WRITES = 4, MAY_STAND = 8, CLOSES = 16 };
 static const struct scene {
   const char *name;
   void (*prepare)(void);
-  kept_status (*play)(kept_error *error);
+  kept_status (*play)(void);
   unsigned traits;
 } scenes[] = {
   { "first opening", nothing, play_open, NEW },
@@ -185,75 +178,68 @@ static struct round {
   bool for_ever;
 } current;
 
-static char what[200];
-
 /* If a failure was over when SQLite reported it, the reason may be no more precise than "unavailable". */
-static void expect_reason(kept_status status, const kept_error *error) {
+static void expect_reason(kept_status status) {
   kept_status wanted = status_of(current.failure->error);
   if (status == KEPT_UNAVAILABLE && !current.for_ever) wanted = status;
-  if (status != KEPT_OK) expect_status(wanted, status, error, what);
+  if (status != KEPT_OK) expect_status(wanted, status, what);
 }
 
 static void read_meanwhile(void) {
   int64_t number = 0;
-  kept_error error;
-  kept_status status = kept_get_int64(store, "number", &number, &error);
+  kept_status status = kept_get_int64(store, "number", &number, &why);
   /* Reading works without room to write, except if the connection was closed by a fork and must be reopened. */
   bool may_fail = current.scene->play == play_fork || current.failure->kinds & (CALL_OPEN | CALL_READ | CALL_MAP);
   if (status == KEPT_OK ? number < 1 || number > 2 : !may_fail) {
-    fail("%s: reading meanwhile gives %" PRId64 ", \"%s\"", what, number, kept_status_text(status));
+    fail("reading during the fault gives %" PRId64 ", \"%s\"", number, kept_status_text(status));
   }
-  expect_reason(status, &error);
+  expect_reason(status);
 }
 
 /* A store that was opened without room for the files that writing needs can be read, and says what to do. */
 static void close_if_read_only(void) {
-  kept_error error;
-  kept_status status = set_both(store, 1, KEPT_SHARED, &error);
+  kept_status status = set_both(store, 1, KEPT_SHARED);
   if (status == KEPT_OK) return;
-  expect_status(KEPT_NO_SPACE, status, &error, what);
-  if (strstr(error.message, "close it and open it again") == NULL) fail("%s: no advice: %s", what, error.message);
-  if (get_both(store) != 1) fail("%s: what is open for reading only has other values", what);
+  expect_status(KEPT_NO_SPACE, status, what);
+  if (strstr(why.message, "closed and opened again") == NULL) fail("no advice: %s", why.message);
+  if (get_both(store) != 1) fail("a store open for reading only has other values");
   kept_close(store);
   store = NULL;
 }
 
 static void go_on(kept_status status) {
-  kept_error error;
   const struct scene *scene = current.scene;
   if (scene->traits & CLOSES) return;
-  if (store == NULL) expect_ok(play_open(&error), what, &error);
+  if (store == NULL) expect_ok(play_open(), what);
   if (!(scene->traits & NEW)) {
     int64_t found = get_both(store);
     if (found < load(&shared->least) || found > load(&shared->most)) {
-      fail("%s: this process reads %" PRId64 " after \"%s\"", what, found, kept_status_text(status));
+      fail("this process reads %" PRId64 " after \"%s\"", found, kept_status_text(status));
     }
   }
   store_word(&shared->has_played, 1);
   await_word(&shared->was_seen, 1, "no other process opened the store");
   if (kept_store_generation(store) == NULL) fail("no generation");
-  expect_ok(set_both(store, 3, KEPT_SHARED, &error), what, &error);
-  expect_ok(set_both(store, 4, KEPT_DURABLE, &error), what, &error);
-  expect_ok(kept_flush(store, &error), what, &error);
-  if (get_both(store) != 4) fail("%s: what was written after it is not there", what);
-  if (__atomic_load_n(kept_store_generation(store), __ATOMIC_SEQ_CST) % 2 == 1) fail("%s: the generation is odd", what);
+  expect_ok(set_both(store, 3, KEPT_SHARED), what);
+  expect_ok(set_both(store, 4, KEPT_DURABLE), what);
+  expect_ok(kept_flush(store, &why), what);
+  if (get_both(store) != 4) fail("a later write is missing");
+  if (__atomic_load_n(kept_store_generation(store), __ATOMIC_SEQ_CST) % 2 == 1) fail("the generation is odd");
   kept_close(store);
 }
 
 static void play(void *unused) {
-  (void)unused;
-  kept_error error;
   const struct scene *scene = current.scene;
   const struct failure *failure = current.failure;
   failing_folder(folder);
   scene->prepare();
   plan_failure(failure->error, failure->kinds, current.point, current.for_ever);
-  kept_status status = scene->play(&error);
+  kept_status status = scene->play();
   if (scene->play != play_forked && current.for_ever && store && !(scene->traits & (CLOSES | NEW))) read_meanwhile();
   long failed = end_failure();
   if (scene->play != play_forked) store_word(&shared->failures, failed);
-  expect_reason(status, &error);
-  if (status != KEPT_OK && load(&shared->failures) == 0) fail("%s: failed by itself: %s", what, error.message);
+  expect_reason(status);
+  if (status != KEPT_OK && load(&shared->failures) == 0) fail("failed by itself: %s", why.message);
   bool writes = scene->traits & WRITES;
   store_word(&shared->least, writes && status == KEPT_OK ? 2 : 1);
   store_word(&shared->most, writes && (status == KEPT_OK || scene->traits & MAY_STAND) ? 2 : 1);
@@ -267,7 +253,7 @@ static void await_player(pid_t player, const int64_t *word) {
   siginfo_t end = { .si_pid = 0 };
   for (int64_t begin = now_ns(); load(word) == 0; let_pass(50)) {
     if (waitid(P_PID, (id_t)player, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid == player) finish(player);
-    if (now_ns() - begin > PATIENCE_SECONDS * INT64_C(1000000000)) fail("%s: it hangs", what);
+    if (now_ns() - begin > PATIENCE_SECONDS * INT64_C(1000000000)) fail("it hangs");
   }
 }
 
@@ -304,15 +290,15 @@ int main(int argc, char **argv) {
   /* Runs only the scene of this name, for debugging. */
   const char *only = getenv("KEPT_SCENE");
   unsigned points = 0;
-  for (size_t s = 0; s < sizeof scenes / sizeof *scenes; s++) {
+  for (size_t s = 0; s < COUNT(scenes); s++) {
     if (only && strcmp(only, scenes[s].name) != 0) continue;
     unsigned before = points;
-    for (size_t f = 0; f < sizeof failures / sizeof *failures; f++) {
+    for (size_t f = 0; f < COUNT(failures); f++) {
       for (int for_ever = 0; for_ever < 2; for_ever++) {
         for (long point = 1;; point = next(point), points++) {
           current = (struct round){ &scenes[s], &failures[f], point, for_ever };
           if (!play_round()) break;
-          if (point > END_OF_POINTS) fail("%s: there is no end", what);
+          if (point > END_OF_POINTS) fail("there is no end");
         }
       }
     }

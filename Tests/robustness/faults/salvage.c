@@ -2,10 +2,9 @@
  * there on, and every number of remaining descriptors. Values may be lost only to damage. Any other failure makes the
  * open fail with its status, nothing is replaced, and the next open recovers everything that an undisturbed salvage
  * recovers. A store that is intact, and only marked as damaged, is never salvaged. */
-#include "check.h"
+#include "expectations.h"
 #include "failing.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <sqlite3.h>
@@ -16,17 +15,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { KEYS = 120, PAGE = 4096, JOURNAL_HEADER = 4096, LARGEST = 2 << 20, EVERY_POINT = 40, MOST_LEFT = 40 };
+enum { KEYS = 120, PAGE = 4096, JOURNAL_HEADER = 4096, EVERY_POINT = 40, MOST_LEFT = 40 };
 
 static struct shared {
   int64_t keys, failures, was_refused;
 } *shared;
 
-struct file {
-  char bytes[LARGEST];
+static struct file {
+  char *bytes;
   size_t size;
-};
-static struct file whole, damaged, log_file, journal;
+} whole, damaged, log_file, journal;
 
 /* The contents of the folder before each open. */
 static const struct scene {
@@ -40,7 +38,6 @@ static const struct scene {
 static const struct scene *scene;
 
 static const char *folder;
-static char what[200];
 static int64_t undisturbed;
 static ino_t inode;
 static bool may_remove = true;
@@ -72,77 +69,37 @@ static void stand_before_allocations(void) {
 
 /* Files */
 
-static char *path_of(char *path, const char *name) {
-  snprintf(path, 4400, "%s/%s", folder, name);
-  return path;
-}
-
-static bool read_file(struct file *file, const char *name) {
-  char path[4400];
-  FILE *stream = fopen(path_of(path, name), "rb");
-  file->size = 0;
-  if (stream == NULL) return false;
-  file->size = fread(file->bytes, 1, LARGEST, stream);
-  fclose(stream);
-  return true;
-}
-
-static void write_file(const struct file *file, const char *name) {
-  char path[4400];
-  FILE *stream = fopen(path_of(path, name), "wb");
-  if (stream == NULL || fwrite(file->bytes, 1, file->size, stream) != file->size || fclose(stream) != 0)
-    fail("could not write %s", path);
-}
+static const char *path_of(const char *name) { return file_of(folder, name); }
 
 static ino_t inode_of_database(void) {
   struct stat status;
-  char path[4400];
-  return stat(path_of(path, "values.sqlite"), &status) == 0 ? status.st_ino : 0;
+  return stat(path_of("values.sqlite"), &status) == 0 ? status.st_ino : 0;
 }
 
 static void lay_out(void) {
-  static const struct file empty;
   folder = fresh_folder();
   if (mkdir(folder, 0700) != 0) fail("no folder %s", folder);
-  write_file(scene->database, "values.sqlite");
-  if (log_file.size > 0) write_file(&log_file, "values.sqlite-wal");
-  write_file(&journal, "journal");
-  write_file(&empty, "damaged");
+  write_file(path_of("values.sqlite"), scene->database->bytes, scene->database->size);
+  if (log_file.size > 0) write_file(path_of("values.sqlite-wal"), log_file.bytes, log_file.size);
+  write_file(path_of("journal"), journal.bytes, journal.size);
+  write_file(path_of("damaged"), "", 0);
   inode = inode_of_database();
-}
-
-static bool is_there(const char *name) {
-  char path[4400];
-  return access(path_of(path, name), F_OK) == 0;
-}
-
-static int places_in_quarantine(void) {
-  char path[4400];
-  int count = 0;
-  DIR *names = opendir(path_of(path, "quarantine"));
-  for (struct dirent *entry; names && (entry = readdir(names)) != NULL;) count += entry->d_name[0] != '.';
-  if (names) closedir(names);
-  return count;
 }
 
 /* Building */
 
 /* Overwrites the frames that are settled, from which a salvage would take every value. */
 static void forget_frames(void) {
-  char path[4400];
-  static const char zeros[LARGEST];
-  FILE *stream = fopen(path_of(path, "journal"), "r+b");
-  if (stream == NULL || fseek(stream, 0, SEEK_END) != 0) fail("could not open %s", path);
-  size_t ring = (size_t)ftell(stream) - JOURNAL_HEADER;
-  if (ring > LARGEST || fseek(stream, JOURNAL_HEADER, SEEK_SET) != 0 || fwrite(zeros, 1, ring, stream) != ring ||
-    fclose(stream) != 0)
-    fail("could not overwrite %s", path);
+  size_t length = 0;
+  char *bytes = read_file(path_of("journal"), &length);
+  if (bytes == NULL || length < JOURNAL_HEADER) fail("there is no journal");
+  memset(bytes + JOURNAL_HEADER, 0, length - JOURNAL_HEADER);
+  write_file(path_of("journal"), bytes, length);
+  free(bytes);
 }
 
 static void build(void *unused) {
   char key[16], text[64];
-  kept_error error;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 5000);
   for (int i = 0; i < KEYS; i++) {
     if (i == KEYS * 3 / 4) {
@@ -152,14 +109,15 @@ static void build(void *unused) {
     }
     snprintf(key, sizeof key, "key%03d", i);
     snprintf(text, sizeof text, "the value of number %03d, of some length", i);
-    expect_ok(kept_set_string(store, key, text, strlen(text), &error), "write", &error);
+    expect_ok(kept_set_string(store, key, text, strlen(text), &why), "write");
   }
   /* It is not closed: the last quarter stays in the journal, or in the log. */
 }
 
 /* Damages one page of the database with values that the log does not replace. */
 static void damage(void) {
-  damaged = whole;
+  damaged = (struct file){ malloc(whole.size), whole.size };
+  memcpy(damaged.bytes, whole.bytes, whole.size);
   size_t page = 0;
   for (size_t at = PAGE; at + PAGE <= whole.size && page == 0; at += PAGE)
     if (whole.bytes[at] == 0x0A && memmem(whole.bytes + at, PAGE, "number 020", 10)) page = at;
@@ -169,53 +127,43 @@ static void damage(void) {
 
 /* Opening */
 
-static int count_key(void *count, const char *key) {
-  (void)key;
-  ++*(int64_t *)count;
-  return 0;
-}
-
-static kept_status open_it(kept_store **store, kept_error *error) {
+static kept_status open_it(kept_store **store) {
   kept_options options = KEPT_OPTIONS_INIT;
   options.busy_timeout_ms = 200;
-  return kept_open(folder, &options, store, error);
+  return kept_open(folder, &options, store, &why);
 }
 
 /* Everything readable is recovered, and damage is reported exactly if there was some. */
-static void expect_all(kept_store *store, kept_status status, const kept_error *error) {
-  int64_t keys = 0;
-  kept_error another;
+static void expect_all(kept_store *store, kept_status status) {
+  int64_t keys = count_of(store, "");
   if (status != (scene->is_damaged ? KEPT_SALVAGED : KEPT_OK))
-    fail("%s: \"%s\": %s", what, kept_status_text(status), error->message);
-  expect_ok(kept_list(store, "", count_key, &keys, &another), what, &another);
+    fail("\"%s\": %s", kept_status_text(status), why.message);
   if (undisturbed == 0) store_word(&shared->keys, keys);
-  else if (keys != undisturbed) fail("%s: %" PRId64 " keys, and %" PRId64 " can be read", what, keys, undisturbed);
+  else if (keys != undisturbed) fail("%" PRId64 " keys, and %" PRId64 " can be read", keys, undisturbed);
 }
 
 static void open_undisturbed(void *unused) {
-  (void)unused;
-  kept_error error = { 0 };
   kept_store *store = NULL;
-  kept_status status = open_it(&store, &error);
-  expect_all(store, status, &error);
+  kept_status status = open_it(&store);
+  expect_all(store, status);
   kept_close(store);
-  if (is_there("damaged") || is_there("salvaged.sqlite")) fail("%s: the salvage was not finished", what);
-  if (!scene->is_damaged && is_there("quarantine")) fail("%s: a store that is whole is in quarantine", what);
+  if (is_there(path_of("damaged")) || is_there(path_of("salvaged.sqlite"))) fail("the salvage was not finished");
+  if (!scene->is_damaged && is_there(path_of("quarantine"))) fail("a store that is whole is in quarantine");
   /* If files cannot be removed, an unused entry may remain. */
-  if (places_in_quarantine() > 1 && may_remove) fail("%s: what failed has left something in quarantine", what);
+  if (names_in(path_of("quarantine"), "") > 1 && may_remove) fail("what failed has left something in quarantine");
 }
 
-static void check_opened(kept_store *store, kept_status status, kept_status wanted, const kept_error *error) {
+static void check_opened(kept_store *store, kept_status status, kept_status wanted) {
   if (status == KEPT_OK || status == KEPT_SALVAGED) {
-    expect_all(store, status, error);
+    expect_all(store, status);
     kept_close(store);
     return;
   }
   store_word(&shared->was_refused, 1);
   /* If a failure was over when SQLite reported it, the reason may be no more precise than "unavailable". */
-  expect_status(status == KEPT_UNAVAILABLE ? status : wanted, status, error, what);
-  if (!scene->is_damaged && (is_there("quarantine") || inode_of_database() != inode)) {
-    fail("%s: the store was replaced", what);
+  expect_status(status == KEPT_UNAVAILABLE ? status : wanted, status, what);
+  if (!scene->is_damaged && (is_there(path_of("quarantine")) || inode_of_database() != inode)) {
+    fail("the store was replaced");
   }
 }
 
@@ -239,43 +187,37 @@ static long point;
 static bool for_ever;
 
 static void open_with_failing_call(void *unused) {
-  kept_error error = { 0 };
   kept_store *store = NULL;
-  (void)unused;
   failing_folder(folder);
   plan_failure(failure->error, failure->kinds, point, for_ever);
-  kept_status status = open_it(&store, &error);
+  kept_status status = open_it(&store);
   store_word(&shared->failures, end_failure());
-  check_opened(store, status, status_of(failure->error), &error);
+  check_opened(store, status, status_of(failure->error));
 }
 
 static void open_with_failing_allocation(void *unused) {
-  kept_error error = { 0 };
   kept_store *store = NULL;
-  (void)unused;
   stand_before_allocations();
   (failing_allocation = point, fails_for_ever = for_ever);
-  kept_status status = open_it(&store, &error);
+  kept_status status = open_it(&store);
   failing_allocation = 0;
   store_word(&shared->failures, failed_allocations);
-  check_opened(store, status, KEPT_FAILED, &error);
+  check_opened(store, status, KEPT_FAILED);
 }
 
 static void open_with_few_descriptors(void *unused) {
-  kept_error error = { 0 };
   kept_store *store = NULL;
   struct rlimit limit, before;
-  (void)unused;
   int next = dup(0);
   close(next);
   getrlimit(RLIMIT_NOFILE, &before);
   limit = before;
   limit.rlim_cur = (rlim_t)(next + point - 1);
   setrlimit(RLIMIT_NOFILE, &limit);
-  kept_status status = open_it(&store, &error);
+  kept_status status = open_it(&store);
   setrlimit(RLIMIT_NOFILE, &before);
   store_word(&shared->failures, status != KEPT_OK && status != KEPT_SALVAGED);
-  check_opened(store, status, KEPT_UNAVAILABLE, &error);
+  check_opened(store, status, KEPT_UNAVAILABLE);
 }
 
 /* Rounds */
@@ -313,11 +255,12 @@ int main(int argc, char **argv) {
   unsigned points = 0;
   folder = fresh_folder();
   finish(start(build, NULL));
-  if (!read_file(&whole, "values.sqlite") || !read_file(&log_file, "values.sqlite-wal") ||
-    !read_file(&journal, "journal"))
-    fail("no store was built");
+  whole.bytes = read_file(path_of("values.sqlite"), &whole.size);
+  log_file.bytes = read_file(path_of("values.sqlite-wal"), &log_file.size);
+  journal.bytes = read_file(path_of("journal"), &journal.size);
+  if (!whole.bytes || !log_file.bytes || !journal.bytes) fail("no store was built");
   damage();
-  for (size_t s = 0; s < sizeof scenes / sizeof *scenes; s++) {
+  for (size_t s = 0; s < COUNT(scenes); s++) {
     scene = &scenes[s];
     undisturbed = 0;
     snprintf(what, sizeof what, "%s", scene->name);
@@ -325,7 +268,7 @@ int main(int argc, char **argv) {
     finish(start(open_undisturbed, NULL));
     undisturbed = load(&shared->keys);
     if (undisturbed < KEYS / 2 || (undisturbed == KEYS) == scene->is_damaged) fail("%" PRId64 " keys", undisturbed);
-    for (size_t f = 0; f < sizeof failures / sizeof *failures; f++) {
+    for (size_t f = 0; f < COUNT(failures); f++) {
       failure = &failures[f];
       if (only && strcmp(only, failure->name) != 0) continue;
       may_remove = !(failure->kinds & CALL_REMOVE);

@@ -1,7 +1,7 @@
 /* A store is restored as a backup while the process that uses it commits and settles: before the first call of the
- * system that reads the store, before the second, and so on. What was acknowledged before is restored, and never half a
- * commit; commits that move from the journal into the database meanwhile are not taken for lost. */
-#include "check.h"
+ * system that reads the store, before the second, and so on. Acknowledged commits are restored, and never half a
+ * commit; commits that move from the journal into the database during this are not taken for lost. */
+#include "expectations.h"
 #include "failing.h"
 
 #include <inttypes.h>
@@ -18,16 +18,14 @@ static bool is_closed;
 /* Settles by closing the store, or by a backup while it stays open. */
 static void use(void *unused) {
   char backup[4400];
-  kept_error error;
-  (void)unused;
   snprintf(backup, sizeof backup, "%s.backup", folder);
   kept_store *store = open_store(folder, KEPT_SHARED, 5000);
-  expect_ok(set_both(store, 2, KEPT_SHARED, &error), "write", &error);
+  expect_ok(set_both(store, 2, KEPT_SHARED), "write");
   store_word(&shared->written, 1);
   await_word(&shared->go_on, 1, "the store was not read");
-  expect_ok(set_both(store, 3, KEPT_SHARED, &error), "write", &error);
+  expect_ok(set_both(store, 3, KEPT_SHARED), "write");
   if (is_closed) kept_close(store);
-  else expect_ok(kept_backup(store, backup, KEPT_BACKUP_REPLACE, NULL, &error), "back up", &error);
+  else expect_ok(kept_backup(store, backup, KEPT_BACKUP_REPLACE, NULL, &why), "back up");
   store_word(&shared->settled, 1);
   if (is_closed) return;
   await_word(&shared->restored, 1, "nothing was restored");
@@ -40,14 +38,12 @@ static void let_settle(void) {
 }
 
 static void restore(void *unused) {
-  kept_error error;
-  (void)unused;
   kept_store *store = open_store("memory:", KEPT_SHARED, 5000);
   plan_call(let_settle, CALL_OPEN | CALL_READ | CALL_MAP, point);
-  kept_status status = kept_restore(store, folder, NULL, &error);
+  kept_status status = kept_restore(store, folder, NULL, &why);
   store_word(&shared->calls, calls_met());
   end_failure();
-  if (status != KEPT_OK) fail("settled before call %ld, the store cannot be restored: %s", point, error.message);
+  if (status != KEPT_OK) fail("settled before call %ld, the store cannot be restored: %s", point, why.message);
   int64_t found = get_both(store);
   if (found < 2 || found > 3) fail("settled before call %ld, %" PRId64 " was restored", point, found);
   store_word(&shared->restored, found);
@@ -85,5 +81,5 @@ int main(int argc, char **argv) {
     }
   }
   return end_torture(
-    "settled before %ld calls that read a store, and restored what was committed then %ld times", tries, later);
+    "settled before %ld calls that read a store, and restored the commits made then %ld times", tries, later);
 }

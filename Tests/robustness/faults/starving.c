@@ -1,8 +1,5 @@
 /* Interposes the allocator: a symbol of the program is found before one of a library. The return address of a call
  * shows which library allocates. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "starving.h"
 
 #include <dlfcn.h>
@@ -41,7 +38,6 @@ static const char *const libraries[] = {
 };
 
 static int learn(struct dl_phdr_info *library, size_t size, void *unused) {
-  (void)size, (void)unused;
   const char *slash = strrchr(library->dlpi_name, '/');
   const char *name = slash ? slash + 1 : library->dlpi_name;
   for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {

@@ -5,13 +5,15 @@ import PackageDescription
 let package = Package(
   name: "fuzz",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "kept", path: "../../.."), .package(name: "kept-tools", path: "../../../tools")],
+  dependencies: [
+    .package(name: "kept", path: "../../.."), .package(name: "kept-command", path: "../../../apps/command"),
+  ],
   targets: [
     .executableTarget(name: "JSONFuzz", dependencies: ["CFuzzer", .product(name: "Kept", package: "kept")]),
     .executableTarget(
       name: "FormatsFuzz",
       dependencies: [
-        "CFuzzer", .product(name: "Kept", package: "kept"), .product(name: "Formats", package: "kept-tools"),
+        "CFuzzer", .product(name: "Kept", package: "kept"), .product(name: "Formats", package: "kept-command"),
       ]),
     .executableTarget(name: "CallsFuzz", dependencies: ["CFuzzer", "Calls", .product(name: "KeptC", package: "kept")]),
     // The interpreter of Tests/c/calls, through a symbolic link: a target's files are inside its package.

@@ -1,12 +1,12 @@
 """Which outcomes of a few accesses to shared words ARMv8 allows: its published model, evaluated exhaustively.
 
 A program is some accesses for each thread, with the value that each read returns. `is_possible` looks for an execution
-in which the reads return these values: it tries every choice of the write that each read takes its value from, and
-every order of the writes of a word. An execution is possible if it satisfies the three axioms of `aarch64.cat`, the
-model that Arm maintains with the tool herd; the comments give its names. What is left out of the model here only makes
-more executions possible, so what is found impossible is impossible there too:
+where the reads return these values: it tries every choice of the write that each read takes its value from, and every
+order of the writes of a word. An execution is possible if it satisfies the three axioms of `aarch64.cat`, the model
+that Arm maintains with the tool herd; the comments give its names. Leaving parts of the model out here only makes more
+executions possible, so an execution that is impossible here is impossible there too:
 
-- dependencies (`dob`): that a read decides what is accessed next, or what is written, orders nothing;
+- dependencies (`dob`): that a read decides the next access, or a written value, orders nothing;
 - the order that CASAL, SWPAL and LDADDAL add to the pair of LDAXR and STLXR (`[range([A];amo;[L])]; po`), because
   processors before ARMv8.1 have only the pair;
 - `lws`, the order of a write after earlier accesses of its thread to the same word.
@@ -22,7 +22,7 @@ from graphlib import CycleError, TopologicalSorter
 
 
 class Order(Flag):
-    """What an access orders besides itself."""
+    """The other accesses that an access orders."""
 
     PLAIN = 0
     ACQUIRE = auto()  # A: LDAR, LDAXR, and the read of CASAL

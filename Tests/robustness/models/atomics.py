@@ -61,7 +61,7 @@ def program(**parts: int | list[Access]) -> Program:
 
 
 def weakened(complete: Program) -> Iterator[tuple[str, bool, Program]]:
-    """The program without each of its orders: what is missing, whether that is needed, and what is left."""
+    """The program without each of its orders: the missing order, whether it is needed, and the remaining program."""
     for name, accesses in complete.threads.items():
         for place, access in enumerate(accesses):
             for weaker, is_needed in _weakened(access):

@@ -44,7 +44,7 @@ POSSIBLE = {
     "SB": threads([W("x", 1), R("y", 0)], [W("y", 1), R("x", 0)]),
     "SB+rel-acqpc": threads([W("x", 1, L), R("y", 0, Q)], [W("y", 1, L), R("x", 0, Q)]),
     "SB+dmb.ld": threads([W("x", 1), LD, R("y", 0)], [W("y", 1), LD, R("x", 0)]),
-    # The pair of LDAXR and STLXR is no fence for a later plain load.
+    # The pair of LDAXR and STLXR is not a fence for a later plain load.
     "SB+rmw-po": threads([X("x", 0, 1), R("y", 0)], [X("y", 0, 1), R("x", 0)]),
     "LB": threads([R("x", 1), W("y", 1)], [R("y", 1), W("x", 1)]),
     "S": threads([W("x", 2), W("y", 1)], [R("y", 1), W("x", 1)], x=2),

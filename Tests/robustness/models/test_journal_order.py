@@ -1,8 +1,8 @@
 """The orders of memory on which processes and threads rely, tried under the model of ARMv8.
 
-Each program is a case in which they would see something wrong, so it must be impossible. An order is `needed` if the
-case becomes possible without it while all others stay: the tests check that of each order. Some orders stand in for
-each other; then none of them is marked. Without any order each case is possible.
+Each program is a case where they would see something wrong, so it must be impossible. An order is `needed` if the
+case becomes possible without it while all others stay: the tests check that of each order. Some orders can replace each
+other; then none of them is marked. Without any order each case is possible.
 
 What the kernel copies (`pread`, `pwrite`) is plain: no order is expected of a system call, except where a comment says
 so.
@@ -58,7 +58,7 @@ JOURNAL = {
         reader=[needed(load("published", 1)), load("journal", 0)],
     ),
     # The reader's fence is SQLite's, between its two reads of the head of the log's index.
-    "a row is newer than what is published": program(
+    "a row is newer than the published frames": program(
         writer=[exchange("published", 0, 1)],
         settler=[needed(load("published", 1)), written("row", 1)],
         reader=[copied("row", 1), needed(FENCE), load("published", 0)],

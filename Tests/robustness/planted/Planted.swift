@@ -11,7 +11,7 @@ enum Planted {
   /// What this process has settled last.
   nonisolated(unsafe) static var settled: SettledPlace?
 
-  /// Makes the moment longer at which a fault does harm.
+  /// Lengthens the time when a fault does harm.
   static func pause(milliseconds: Int) {
     var time = timespec(tv_sec: 0, tv_nsec: milliseconds * 1_000_000)
     nanosleep(&time, nil)

@@ -1,6 +1,5 @@
 // The recorder: the calls of the system that change a file or sync it, which the program has in place of libc's, and
 // the replay of what it recorded.
-#define _GNU_SOURCE
 #include "disk.h"
 
 #include <dlfcn.h>
@@ -100,7 +99,7 @@ static void drop_unsynced(int file) {
     if (events[at].file == file) events[at].is_dropped = 1;
 }
 
-// The data can be relied upon only after the call has returned, and only what was written before it began.
+// The data can be relied upon only after the call has returned, and only for writes made before it began.
 static int sync_with(int (*sync)(int), int descriptor) {
   int file = file_of(descriptor);
   pthread_mutex_lock(&mutex);
@@ -110,7 +109,7 @@ static int sync_with(int (*sync)(int), int descriptor) {
   if (fails) drop_unsynced(file);
   pthread_mutex_unlock(&mutex);
   if (fails) {
-    // Other threads write and wait meanwhile.
+    // Other threads write and wait at the same time.
     usleep(FAILING_US);
     errno = EIO;
     return -1;

@@ -1,6 +1,5 @@
 /* A race between two threads: Thread Sanitizer must find it (scripts/sanitize). */
 #include <pthread.h>
-#include <stddef.h>
 
 static int shared;
 

@@ -11,34 +11,33 @@ enum { PROCESSES = 2, THREADS = 4, TIMES = 40 };
 static const char *folder;
 static kept_store *store;
 
-static kept_status add_in_transaction(kept_error *error) {
+static kept_status add_in_transaction(void) {
   kept_store *counting = NULL;
   int64_t count = 0;
-  expect_ok(kept_begin(store, NULL, &counting, error), "begin", error);
-  kept_status status = kept_get_int64(counting, "count", &count, error);
-  if (status == KEPT_OK) status = kept_set_int64(counting, "count", count + 1, error);
+  expect_ok(kept_begin(store, NULL, &counting, &why), "begin");
+  kept_status status = kept_get_int64(counting, "count", &count, &why);
+  if (status == KEPT_OK) status = kept_set_int64(counting, "count", count + 1, &why);
   if (status != KEPT_OK) return kept_rollback(counting), status;
-  return kept_commit(counting, NULL, error);
+  return kept_commit(counting, NULL, &why);
 }
 
 /* Read the revision first: a value read after it can only be newer, and then the write is refused. */
-static kept_status add_by_revision(kept_error *error) {
+static kept_status add_by_revision(void) {
   uint64_t revision = 0;
   int64_t count = 0;
   char json[32];
-  expect_ok(kept_revision_of(store, "count", &revision, error), "read the revision", error);
-  expect_ok(kept_get_int64(store, "count", &count, error), "read the count", error);
+  expect_ok(kept_revision_of(store, "count", &revision, &why), "read the revision");
+  expect_ok(kept_get_int64(store, "count", &count, &why), "read the count");
   snprintf(json, sizeof json, "%" PRId64, count + 1);
-  return kept_set_json_if(store, "count", json, revision, NULL, error);
+  return kept_set_json_if(store, "count", json, revision, NULL, &why);
 }
 
 static void *count_up(void *own) {
-  kept_error error;
   kept_status status;
   for (int i = 0; i < TIMES; i++) {
-    do status = *(int *)own % 2 ? add_in_transaction(&error) : add_by_revision(&error);
+    do status = *(int *)own % 2 ? add_in_transaction() : add_by_revision();
     while (status == KEPT_CONFLICT);
-    expect_ok(status, "count", &error);
+    expect_ok(status, "count");
   }
   return NULL;
 }
@@ -46,7 +45,6 @@ static void *count_up(void *own) {
 static void count_in_threads(void *context) {
   pthread_t threads[THREADS];
   int numbers[THREADS];
-  (void)context;
   store = open_store(folder, KEPT_SHARED, 30000);
   for (int i = 0; i < THREADS; i++) {
     numbers[i] = i;
@@ -57,19 +55,15 @@ static void count_in_threads(void *context) {
 }
 
 static void begin_at_zero(void *context) {
-  kept_error error;
-  (void)context;
   store = open_store(folder, KEPT_SHARED, 30000);
-  expect_ok(kept_set_int64(store, "count", 0, &error), "begin to count", &error);
+  expect_ok(kept_set_int64(store, "count", 0, &why), "begin to count");
   kept_close(store);
 }
 
 static void check_count(void *context) {
-  kept_error error;
   int64_t count = 0;
-  (void)context;
   store = open_store(folder, KEPT_SHARED, 30000);
-  expect_ok(kept_get_int64(store, "count", &count, &error), "read the count", &error);
+  expect_ok(kept_get_int64(store, "count", &count, &why), "read the count");
   if (count != PROCESSES * THREADS * TIMES) fail("counted %" PRId64 " of %d", count, PROCESSES * THREADS * TIMES);
   kept_close(store);
 }

@@ -2,14 +2,13 @@
  * and changes nothing, or restores everything in the file. It never crashes or restores a part. */
 #include "torture.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { KEYS = 60, MOST_BYTES = 1 << 20 };
+enum { KEYS = 60 };
 
 static struct shared {
   int64_t refused[17], restored;
@@ -17,7 +16,7 @@ static struct shared {
 
 static const char *folder;
 static char backup[4400], damaged[4400];
-static unsigned char whole[MOST_BYTES], bytes[MOST_BYTES];
+static char *whole, *bytes;
 static size_t length;
 
 static const char *key_of(char *key, int number) {
@@ -27,34 +26,16 @@ static const char *key_of(char *key, int number) {
 
 static void set_all(kept_store *settings, int64_t factor) {
   char key[32];
-  kept_error error;
-  for (int i = 0; i < KEYS; i++)
-    expect_ok(kept_set_int64(settings, key_of(key, i), factor * (i + 1), &error), "set", &error);
+  for (int i = 0; i < KEYS; i++) expect_ok(kept_set_int64(settings, key_of(key, i), factor * (i + 1), &why), "set");
 }
 
 static void make(void *unused) {
-  kept_error error;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
   set_all(store, 1000000);
-  expect_ok(kept_declare_json(store, "key00", "{\"type\":\"integer\"}", &error), "declare", &error);
-  expect_ok(kept_backup(store, backup, 0, NULL, &error), "back up", &error);
+  expect_ok(kept_declare_json(store, "key00", "{\"type\":\"integer\"}", &why), "declare");
+  expect_ok(kept_backup(store, backup, 0, NULL, &why), "back up");
   set_all(store, 1);
   kept_close(store);
-}
-
-static void read_whole(void) {
-  int file = open(backup, O_RDONLY);
-  ssize_t found = file < 0 ? -1 : read(file, whole, sizeof whole);
-  if (found <= 0) fail("the backup cannot be read");
-  length = (size_t)found;
-  close(file);
-}
-
-static void write_damaged(size_t count) {
-  int file = open(damaged, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  if (file < 0 || write(file, bytes, count) != (ssize_t)count) fail("the damaged backup cannot be written");
-  close(file);
 }
 
 /* Damages the file in one random way. */
@@ -64,50 +45,39 @@ static void damage(uint64_t *random) {
   if (place + size > length) size = length - place;
   switch (random_below(random, 6)) {
     case 0: count = place; break;
-    case 1: bytes[place] ^= (unsigned char)(1u << random_below(random, 8)); break;
+    case 1: bytes[place] ^= (char)(1u << random_below(random, 8)); break;
     case 2: memset(bytes + place, 0, size); break;
     case 3:
-      for (size_t i = 0; i < size; i++) bytes[place + i] = (unsigned char)random_below(random, 256);
+      for (size_t i = 0; i < size; i++) bytes[place + i] = (char)random_below(random, 256);
       break;
     case 4: memmove(bytes + place, whole + random_below(random, length - size + 1), size); break;
-    default: bytes[random_below(random, 100)] = (unsigned char)random_below(random, 256);
+    default: bytes[random_below(random, 100)] = (char)random_below(random, 256);
   }
-  write_damaged(count);
-}
-
-static int count_key(void *count, const char *key) {
-  (void)key;
-  ++*(int *)count;
-  return 0;
+  write_file(damaged, bytes, count);
 }
 
 /* If nothing was restored, the values are the old ones; otherwise they are those of some other commit. */
 static void expect_before(kept_store *store) {
   char key[32];
-  kept_error error;
-  int count = 0;
   for (int i = 0; i < KEYS; i++) {
     int64_t number = 0;
-    expect_ok(kept_get_int64(store, key_of(key, i), &number, &error), key, &error);
+    expect_ok(kept_get_int64(store, key_of(key, i), &number, &why), key);
     if (number != i + 1) fail("nothing was restored, but %s is %" PRId64, key, number);
   }
-  expect_ok(kept_list(store, "", count_key, &count, &error), "list", &error);
-  if (count != KEYS) fail("nothing was restored, but there are %d keys", count);
+  if (count_of(store, "") != KEYS) fail("nothing was restored, but there are %d keys", count_of(store, ""));
 }
 
 static void restore_damaged(void *unused) {
-  kept_error error = { 0 };
   char *before = NULL;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
-  kept_status status = kept_restore(store, damaged, &before, &error);
+  kept_status status = kept_restore(store, damaged, &before, &why);
   if (status == KEPT_OK) {
     /* The damage hit a bit of a value or an unused bit: SQLite has no checksums. The restore can then be undone. */
     add(&shared->restored, 1);
-    if (before) expect_ok(kept_restore(store, before, NULL, &error), "take it back", &error);
+    if (before) expect_ok(kept_restore(store, before, NULL, &why), "take it back");
   } else {
-    if (status != KEPT_CORRUPT && status != KEPT_UNSUPPORTED) fail("%s: %s", kept_status_text(status), error.message);
-    if (strlen(error.message) < 20) fail("no sentence: %s", error.message);
+    if (status != KEPT_CORRUPT && status != KEPT_UNSUPPORTED) fail("%s: %s", kept_status_text(status), why.message);
+    if (strlen(why.message) < 20) fail("no sentence: %s", why.message);
     add(&shared->refused[-status], 1);
   }
   expect_before(store);
@@ -122,13 +92,15 @@ int main(int argc, char **argv) {
   snprintf(backup, sizeof backup, "%s.backup", folder);
   snprintf(damaged, sizeof damaged, "%s.damaged", folder);
   finish(start(make, NULL));
-  read_whole();
+  whole = read_file(backup, &length);
+  bytes = malloc(length);
+  if (whole == NULL || bytes == NULL) fail("the backup cannot be read");
   uint64_t random = seed;
   for (round_now = 0; round_now < rounds; round_now++) {
     damage(&random);
     finish(start(restore_damaged, NULL));
   }
   return end_torture("%u damaged backups of %zu bytes: %" PRId64 " corrupt, %" PRId64 " unsupported, %" PRId64
-                     " in which nothing was to be seen",
+                     " without a visible effect",
     rounds, length, load(&shared->refused[10]), load(&shared->refused[15]), load(&shared->restored));
 }

@@ -1,4 +1,4 @@
-/* Compares what an observer received with what was written, revision by revision: the changes in a notice must be
+/* Compares the notices of an observer with the commits, revision by revision: the changes in a notice must be
  * exactly the difference that its transactions make to the state delivered before. */
 #include "delivery_check.h"
 
@@ -34,9 +34,8 @@ static bool is_in_scope(const record *record, int key) {
 /* Recording */
 
 static int64_t number_in(const kept_value *value) {
-  kept_error error;
   int64_t number = 0;
-  if (value != NULL) expect_ok(kept_value_int64(value, &number, &error), "read a value in a notice", &error);
+  if (value != NULL) expect_ok(kept_value_int64(value, &number, &why), "read a value in a notice");
   return number;
 }
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* Pairs of keys, "pair.00.left" and "pair.00.right", always add up to 0. Every writer increments a key of its own,
- * "count.0". All values are integers; 0 stands for an absent key. */
+ * "count.0". All values are integers; 0 means an absent key. */
 enum { PAIRS = 12, COUNTERS = 8, KEYS = 2 * PAIRS + COUNTERS, FIRST_COUNTER = 2 * PAIRS };
 enum { KEY_LENGTH = 24, MOST_REVISIONS = 4000 };
 
@@ -70,7 +70,7 @@ void write_down(record *record, const kept_notice *notice);
 
 /** Whether every notice holds complete transactions, in order and without gaps, and the last notice leads to the last
  *  state.
- *  @param[out] why  receives what is wrong */
+ *  @param[out] why  receives the mistake */
 bool agrees(const truth *truth, const record *record, char *why, size_t capacity);
 
 #endif

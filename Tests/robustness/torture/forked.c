@@ -4,10 +4,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { CHILDREN = 3, TIMEOUT_MS = 60000 };
@@ -19,10 +16,9 @@ static struct shared {
 static const char *folder;
 
 static void *write_numbers(void *store) {
-  kept_error error;
   for (;;) {
     int64_t number = add(&shared->begun, 1);
-    expect_ok(kept_set_int64(store, "number", number, &error), "write", &error);
+    expect_ok(kept_set_int64(store, "number", number, &why), "write");
     store_word(&shared->acknowledged, number);
   }
   return NULL;
@@ -30,7 +26,6 @@ static void *write_numbers(void *store) {
 
 static void fork_and_write(void *unused) {
   pthread_t thread;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
   if (pthread_create(&thread, NULL, write_numbers, store) != 0) fail("no thread");
   for (int i = 0; i < CHILDREN; i++) {
@@ -44,16 +39,14 @@ static void fork_and_write(void *unused) {
 }
 
 static void write_next(void *unused) {
-  kept_error error;
   int64_t number = 0;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, TIMEOUT_MS);
-  expect_ok(kept_get_int64(store, "number", &number, &error), "read", &error);
+  expect_ok(kept_get_int64(store, "number", &number, &why), "read");
   if (number < load(&shared->acknowledged) || number > load(&shared->begun)) {
     fail("found %" PRId64 ", though %" PRId64 " was acknowledged", number, load(&shared->acknowledged));
   }
-  expect_ok(kept_set_int64(store, "number", number, &error), "write what is there", &error);
-  expect_ok(kept_set_int64(store, "other", number, &error), "write while children of the dead live", &error);
+  expect_ok(kept_set_int64(store, "number", number, &why), "write the same value");
+  expect_ok(kept_set_int64(store, "other", number, &why), "write while children of the dead live");
   kept_close(store);
 }
 

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* A value is in its frame. The ring has 1 MiB at first, and 8 MiB at most. */
@@ -35,20 +34,19 @@ static size_t fill(char *text, int64_t number) {
 static void write_on(void *own) {
   static char text[LENGTH];
   struct writer *writer = own;
-  kept_error error;
   char key[32];
   kept_store *store = open_store(folder, KEPT_SHARED, TIMEOUT_MS);
   snprintf(key, sizeof key, "writer%d", writer->number);
   while (!load(&shared->stop)) {
     int64_t number = load(&writer->acknowledged) + 1, since = now_ns();
     store_word(&writer->begun, number);
-    kept_status status = kept_set_string(store, key, text, fill(text, number), &error);
+    kept_status status = kept_set_string(store, key, text, fill(text, number), &why);
     if (now_ns() - since > LATEST_MS * INT64_C(1000000)) fail("a write took %d s and more", LATEST_MS / 1000);
     if (status == KEPT_BUSY) {
       add(&writer->refused, 1);
       continue;
     }
-    expect_ok(status, "write", &error);
+    expect_ok(status, "write");
     store_word(&writer->acknowledged, number);
   }
   kept_close(store);
@@ -56,16 +54,15 @@ static void write_on(void *own) {
 
 static void look(kept_store *store) {
   static char text[LENGTH + 1], wanted[LENGTH];
-  kept_error error;
   for (int i = 0; i < WRITERS; i++) {
     char key[32];
     size_t length = 0;
     struct writer *writer = &shared->writers[i];
     int64_t least = load(&writer->acknowledged), number = 0;
     snprintf(key, sizeof key, "writer%d", i);
-    kept_status status = kept_get_string(store, key, text, sizeof text, &length, &error);
+    kept_status status = kept_get_string(store, key, text, sizeof text, &length, &why);
     if (status != KEPT_ABSENT) {
-      expect_ok(status, "read", &error);
+      expect_ok(status, "read");
       number = strtoll(text, NULL, 10);
       fill(wanted, number);
       if (length != LENGTH || memcmp(text, wanted, LENGTH) != 0) fail("%s is torn", key);
@@ -78,7 +75,6 @@ static void look(kept_store *store) {
 }
 
 static void look_once(void *unused) {
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
   look(store);
   kept_close(store);
@@ -86,7 +82,6 @@ static void look_once(void *unused) {
 
 /* By one that stays, and by those that come. */
 static void look_on(void *unused) {
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
   while (!load(&shared->stop)) {
     look(store);
@@ -151,8 +146,7 @@ static void play_round(uint64_t *random) {
 int main(int argc, char **argv) {
   begin_torture(argc, argv, 0);
   shared = share(sizeof *shared);
-  uint64_t random = seed;
-  for (round_now = 0; round_now < rounds; round_now++) play_round(&random);
+  play_rounds(play_round);
   return end_torture(
     "the settling process was stopped %u times, killed %u times, and slow %u times", stopped, killed, slowed);
 }

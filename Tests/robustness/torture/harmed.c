@@ -6,14 +6,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* The values of the first key are bodies in the database, before they are settled. */
@@ -40,33 +38,11 @@ static size_t longest = LARGE;
 static const char *const names[] = { "journal", "pulse", "values.sqlite", "values.sqlite-wal", "values.sqlite-shm" };
 enum { JOURNAL, PULSE, DATABASE, LOG, MEMORY, NAMES };
 
-static const char *path_of(char *path, const char *where, int name) {
-  snprintf(path, 4400, "%s/%s", where, names[name]);
-  return path;
-}
-
-static bool copy_file(const char *from, const char *to) {
-  static char bytes[64 << 10];
-  int in = open(from, O_RDONLY), out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  for (ssize_t count; out >= 0 && (count = read(in, bytes, sizeof bytes)) > 0;) {
-    if (write(out, bytes, (size_t)count) != count) fail("%s cannot be written", to);
-  }
-  if (in >= 0) close(in);
-  if (out >= 0) close(out);
-  return out >= 0;
-}
-
 static void copy_folder(const char *from, const char *to) {
-  char source[4400], target[4400];
   mkdir(to, 0700);
   for (int name = 0; name < NAMES; name++) {
-    if (!copy_file(path_of(source, from, name), path_of(target, to, name))) unlink(target);
+    if (!copy_file(file_of(from, names[name]), file_of(to, names[name]))) unlink(file_of(to, names[name]));
   }
-}
-
-static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk) {
-  (void)status, (void)type, (void)walk;
-  return remove(path);
 }
 
 enum { TRUNCATED, CUT_TO_NOTHING, FLIPPED, DELETED, ANOTHERS, YESTERDAYS, HARMS };
@@ -75,9 +51,8 @@ static const char *const harms[] = { "truncated", "cut to nothing", "flipped", "
 
 /** Returns false if there is nothing to harm. */
 static bool do_harm(int name, int harm, uint64_t *random) {
-  char path[4400], other[4400];
+  const char *path = file_of(folder, names[name]);
   struct stat status;
-  path_of(path, folder, name);
   bool is_there = stat(path, &status) == 0 && status.st_size != 0;
   /* SQLite removes its log at the end; another's may come to lie there. */
   if (!is_there && (name != LOG || harm != ANOTHERS)) return false;
@@ -100,7 +75,7 @@ static bool do_harm(int name, int harm, uint64_t *random) {
   /* A new file takes the place of the other, as a program that restores a backup does it. */
   char new[4500];
   snprintf(new, sizeof new, "%s.restored", path);
-  if (!copy_file(path_of(other, harm == YESTERDAYS ? yesterday : another, name), new)) return false;
+  if (!copy_file(file_of(harm == YESTERDAYS ? yesterday : another, names[name]), new)) return false;
   return rename(new, path) == 0;
 }
 
@@ -113,20 +88,19 @@ static size_t fill(char *text, int key, int64_t number) {
   return length;
 }
 
-static kept_status set(kept_store *store, int key, kept_error *error) {
+static kept_status set(kept_store *store, int key) {
   static char text[LARGE];
   char name[16];
   int64_t number = load(&shared->keys[key].begun) + 1;
   store_word(&shared->keys[key].begun, number);
   snprintf(name, sizeof name, "key%d", key);
-  kept_status status = kept_set_string(store, name, text, fill(text, key, number), error);
+  kept_status status = kept_set_string(store, name, text, fill(text, key, number), &why);
   if (status == KEPT_OK) store_word(&shared->keys[key].acknowledged, number);
   return status;
 }
 
 static void set_some(kept_store *store, uint64_t count, uint64_t *random) {
-  kept_error error;
-  while (count-- > 0) expect_ok(set(store, (int)random_below(random, KEYS), &error), "write", &error);
+  while (count-- > 0) expect_ok(set(store, (int)random_below(random, KEYS)), "write");
 }
 
 /** Reads a key; -1 if it cannot be read, for a reason that a call may tell. */
@@ -134,12 +108,11 @@ static int64_t get(kept_store *store, int key) {
   static char text[LARGE + 1], wanted[LARGE];
   char name[16];
   size_t length = 0;
-  kept_error error;
   snprintf(name, sizeof name, "key%d", key);
-  kept_status status = kept_get_string(store, name, text, sizeof text, &length, &error);
+  kept_status status = kept_get_string(store, name, text, sizeof text, &length, &why);
   if (status == KEPT_ABSENT) return 0;
   if (status == KEPT_CORRUPT || status == KEPT_UNAVAILABLE || status == KEPT_BUSY) return -1;
-  expect_ok(status, "read", &error);
+  expect_ok(status, "read");
   int64_t number = strtoll(text + (key < 10 ? 2 : 3), NULL, 10);
   if (length != fill(wanted, key, number) || memcmp(text, wanted, length) != 0) fail("%s is torn", name);
   return number;
@@ -152,7 +125,6 @@ static bool is_killed;
 static int harmed_file, harm;
 
 static void live(void *unused) {
-  (void)unused;
   uint64_t random = seed + round_now;
   kept_store *store = open_store(folder, KEPT_SHARED, 5000);
   set_some(store, amount, &random);
@@ -163,11 +135,8 @@ static void live(void *unused) {
 static void play_day(uint64_t writes, bool ends_killed) {
   amount = writes, is_killed = ends_killed;
   pid_t process = start(live, NULL);
-  int status = 0;
-  if (ends_killed) waitpid(process, &status, 0);
+  if (ends_killed) expect_signal(process, SIGKILL);
   else finish(process);
-  if (!ends_killed) return;
-  if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) fail("process %d found something wrong", (int)process);
 }
 
 static const char *describe(void) {
@@ -179,18 +148,15 @@ static const char *describe(void) {
 /** Opens the store; returns what that says. */
 static kept_status look_next(kept_store **store) {
   kept_options options = KEPT_OPTIONS_INIT;
-  kept_error error;
   options.busy_timeout_ms = 60000;
-  kept_status status = kept_open(folder, &options, store, &error);
+  kept_status status = kept_open(folder, &options, store, &why);
   /* One bit of the database's head says that only a newer SQLite can read it. */
   bool may_be_newer = harmed_file == DATABASE && harm == FLIPPED;
-  if (status != KEPT_SALVAGED && !(may_be_newer && status == KEPT_UNSUPPORTED)) expect_ok(status, describe(), &error);
+  if (status != KEPT_SALVAGED && !(may_be_newer && status == KEPT_UNSUPPORTED)) expect_ok(status, describe());
   return status;
 }
 
 static void look(void *unused) {
-  (void)unused;
-  kept_error error;
   kept_store *store = NULL;
   kept_status opened = look_next(&store);
   store_word(&shared->harmed, opened);
@@ -206,34 +172,31 @@ static void look(void *unused) {
         least);
     }
   }
-  if (opened == KEPT_SALVAGED) kept_acknowledge_salvage(store, &error);
+  if (opened == KEPT_SALVAGED) kept_acknowledge_salvage(store, &why);
   store_word(&shared->harmed, opened);
   kept_close(store);
 }
 
 /** Returns false if a write has met damage: a page that nothing has read so far may be damaged still. */
 static bool write_again(kept_store *store) {
-  kept_error error;
-  kept_status status = kept_set_int64(store, "again", 1, &error);
-  for (int key = 0; key < KEYS && status == KEPT_OK; key++) status = set(store, key, &error);
+  kept_status status = kept_set_int64(store, "again", 1, &why);
+  for (int key = 0; key < KEYS && status == KEPT_OK; key++) status = set(store, key);
   if (status == KEPT_CORRUPT) return false;
-  expect_ok(status, "write", &error);
+  expect_ok(status, "write");
   for (int key = 0; key < KEYS; key++) {
-    if (get(store, key) != shared->keys[key].begun) fail("what was written is not there");
+    if (get(store, key) != shared->keys[key].begun) fail("a written value is missing");
   }
   return true;
 }
 
 /* Damage that is met now is salvaged by the next opening, if not by this one. */
 static void look_again(void *unused) {
-  (void)unused;
-  kept_error error;
   bool is_done = false;
   for (int opening = 0; !is_done; opening++) {
     kept_store *store = NULL;
     bool is_salvaged = look_next(&store) == KEPT_SALVAGED;
     if (opening > 0 && !is_salvaged) fail("%s, a write met the damage, and nothing was salvaged", describe());
-    if (is_salvaged) kept_acknowledge_salvage(store, &error);
+    if (is_salvaged) kept_acknowledge_salvage(store, &why);
     is_done = write_again(store);
     if (!is_done && opening > 0) fail("%s, and the salvaged store is damaged", describe());
     kept_close(store);
@@ -241,7 +204,6 @@ static void look_again(void *unused) {
 }
 
 static void play_at_rest(uint64_t *random) {
-  char path[4400];
   /* The database and its log are checked without the pulse, too, when the ring has gone round and cannot complete
    * them. Then no value is a body: one that is damaged in the log would look as if a loss of power had taken it. */
   bool is_older_journal = harmed_file == JOURNAL && harm == YESTERDAYS;
@@ -259,7 +221,7 @@ static void play_at_rest(uint64_t *random) {
     play_day(has_pulse ? writes : 2 * RING / LENGTH, random_below(random, 2));
   }
   if (!do_harm(harmed_file, harm, random)) return;
-  if (!has_pulse) unlink(path_of(path, folder, PULSE));
+  if (!has_pulse) unlink(file_of(folder, names[PULSE]));
   finish(start(look, NULL));
   if (load(&shared->harmed) == KEPT_UNSUPPORTED) return;
   if (load(&shared->harmed) == KEPT_SALVAGED) salvaged++;
@@ -270,7 +232,6 @@ static void play_at_rest(uint64_t *random) {
 /* In use: what a process has not been refused it reads, and the next one reads it, or is told. */
 static void use(void *own) {
   uint64_t random = seed + round_now + (uint64_t)(intptr_t)own;
-  kept_error error;
   bool is_refused = false;
   kept_store *store = open_store(folder, KEPT_SHARED, 60000);
   set_some(store, 1 + random_below(&random, 30), &random);
@@ -278,13 +239,13 @@ static void use(void *own) {
   await_word(&shared->go, 1, "nothing was harmed");
   for (int64_t i = 0; i < 200 && !is_refused; i++) {
     int key = (int)random_below(&random, KEYS);
-    kept_status status = set(store, key, &error);
+    kept_status status = set(store, key);
     is_refused = status == KEPT_CORRUPT || status == KEPT_UNAVAILABLE;
-    if (!is_refused && status != KEPT_BUSY) expect_ok(status, describe(), &error);
-    if (status == KEPT_OK && get(store, key) == 0) fail("%s, and what was written is not there", describe());
+    if (!is_refused && status != KEPT_BUSY) expect_ok(status, describe());
+    if (status == KEPT_OK && get(store, key) == 0) fail("%s, and a written value is missing", describe());
     if (i % 50 == 0) let_pass(random_below(&random, 600000));
   }
-  if (is_refused && (harmed_file == PULSE || harmed_file == MEMORY)) fail("%s: %s", describe(), error.message);
+  if (is_refused && (harmed_file == PULSE || harmed_file == MEMORY)) fail("%s: %s", describe(), why.message);
   add(&shared->ended, is_refused);
   kept_close(store);
 }
@@ -330,15 +291,14 @@ static void play_round(uint64_t *random) {
   if (harmed_file == DATABASE && (harm == DELETED || harm == CUT_TO_NOTHING || harm == ANOTHERS)) harm = FLIPPED;
   if (random_below(random, 6) == 0) harmed_file = harmed_file % 2, play_in_use(random);
   else play_at_rest(random);
-  nftw(yesterday, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-  nftw(another, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+  remove_tree(yesterday);
+  remove_tree(another);
 }
 
 int main(int argc, char **argv) {
   begin_torture(argc, argv, 0);
   shared = share(sizeof *shared);
-  uint64_t random = seed;
-  for (round_now = 0; round_now < rounds; round_now++) play_round(&random);
+  play_rounds(play_round);
   return end_torture("%u harmed stores were whole, %u said that they were salvaged, %u processes were refused", whole,
     salvaged, refused);
 }

@@ -28,15 +28,7 @@ static program programs[PROGRAMS] = {
 static int64_t *wakes;
 
 static int64_t switches_of(const char *task) {
-  char path[300], line[200];
-  int64_t count = 0;
-  snprintf(path, sizeof path, "/proc/self/task/%s/status", task);
-  FILE *status = fopen(path, "r");
-  while (status != NULL && fgets(line, sizeof line, status) != NULL) {
-    if (sscanf(line, "voluntary_ctxt_switches: %" SCNd64, &count) == 1) break;
-  }
-  if (status != NULL) fclose(status);
-  return count;
+  return number_in_file(file_of(file_of("/proc/self/task", task), "status"), "\nvoluntary_ctxt_switches:");
 }
 
 static int64_t switches(void) {
@@ -50,24 +42,19 @@ static int64_t switches(void) {
   return sum;
 }
 
-static void ignore(void *context, const kept_notice *notice) { (void)context, (void)notice; }
-
 static void idle(void *own) {
   const program *program = own;
-  kept_error error;
   kept_subscription *subscription;
   int64_t number;
   kept_store *store = open_store(program->folder, KEPT_SHARED, 1000);
-  expect_ok(kept_set_int64(store, "key", 1, &error), "write", &error);
+  expect_ok(kept_set_int64(store, "key", 1, &why), "write");
   for (int i = 0; i < program->observers; i++) {
     uint32_t flags = i % 2 ? KEPT_OBSERVE_PREFIX : KEPT_OBSERVE_KEY;
-    expect_ok(kept_observe(store, "key", flags, ignore, NULL, NULL, &subscription, &error), "observe", &error);
+    expect_ok(kept_observe(store, "key", flags, ignore_notice, NULL, NULL, &subscription, &why), "observe");
   }
-  for (int i = 0; program->reads && i < 2; i++) {
-    expect_ok(kept_get_int64(store, "key", &number, &error), "read", &error);
-  }
+  for (int i = 0; program->reads && i < 2; i++) { expect_ok(kept_get_int64(store, "key", &number, &why), "read"); }
   if (program->caches) kept_store_generation(store);
-  /* What is left to do is done about a second later, or later on a busy machine. */
+  /* Pending work is done about a second later, or later on a busy machine. */
   int64_t before;
   int tries = 0;
   do {

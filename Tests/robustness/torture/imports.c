@@ -29,19 +29,17 @@ static void fill_values(char *text, int64_t number) {
 
 static void import_and_export(void *unused) {
   static char text[TEXT + 64], values[TEXT];
-  kept_error error;
   kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
   options.flags = KEPT_TRANSFER_REPLACE;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
-  (void)unused;
   for (;;) {
     int64_t number = load(&shared->begun) + 1;
     store_word(&shared->begun, number);
     fill_values(values, number);
     int length = sprintf(text, "{\"kept\":1,\"values\":%s}", values);
-    expect_ok(kept_import(store, text, (size_t)length, &options, NULL, &error), "import", &error);
+    expect_ok(kept_import(store, text, (size_t)length, &options, NULL, &why), "import");
     store_word(&shared->acknowledged, number);
-    expect_ok(kept_export_file(store, file, NULL, &error), "export", &error);
+    expect_ok(kept_export_file(store, file, NULL, &why), "export");
     store_word(&shared->exported, number);
   }
 }
@@ -50,7 +48,7 @@ static void import_and_export(void *unused) {
 static int64_t number_in(const char *export, const char *what) {
   static char values[TEXT];
   const char *found = strstr(export, "\"values\":");
-  if (found == NULL) fail("%s is no export", what);
+  if (found == NULL) fail("%s is not an export", what);
   const char *first = strstr(found, "key000.0\":");
   int64_t number = first == NULL ? 0 : strtoll(first + strlen("key000.0\":"), NULL, 10);
   fill_values(values, number);
@@ -61,22 +59,18 @@ static int64_t number_in(const char *export, const char *what) {
 }
 
 static void look_at_file(int64_t least, int64_t most) {
-  static char text[TEXT + 256];
-  FILE *stream = fopen(file, "r");
-  if (stream == NULL && least == 0) return;
-  if (stream == NULL) fail("the exported file is gone");
-  text[fread(text, 1, sizeof text - 1, stream)] = '\0';
-  fclose(stream);
+  char *text = read_file(file, NULL);
+  if (text == NULL && least == 0) return;
+  if (text == NULL) fail("the exported file is gone");
   int64_t number = number_in(text, "the exported file");
+  free(text);
   if (number < least || number > most) fail("the exported file is %" PRId64, number);
 }
 
 static void look(void *unused) {
-  kept_error error;
   char *text = NULL;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
-  (void)unused;
-  expect_ok(kept_export_json(store, NULL, &text, &error), "export after the kill", &error);
+  expect_ok(kept_export_json(store, NULL, &text, &why), "export after the kill");
   int64_t number = number_in(text, "the store");
   if (number < shared->acknowledged || number > shared->begun)
     fail("the store is %" PRId64 " of %" PRId64 " to %" PRId64, number, shared->acknowledged, shared->begun);
@@ -104,7 +98,6 @@ static void play_round(uint64_t *random) {
 int main(int argc, char **argv) {
   begin_torture(argc, argv, 0);
   shared = share(sizeof *shared);
-  uint64_t random = seed;
-  for (round_now = 0; round_now < rounds; round_now++) play_round(&random);
+  play_rounds(play_round);
   return end_torture("%u imports killed (%u of them with the write lock)", rounds, writing);
 }

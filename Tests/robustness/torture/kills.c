@@ -1,4 +1,4 @@
-/* kill -9 of a writer at any moment: acknowledged writes remain, no partial transaction is visible, the store opens,
+/* kill -9 of a writer at any time: acknowledged writes remain, no partial transaction is visible, the store opens,
  * and other processes continue. */
 #include "outside.h"
 
@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 enum { WRITERS = 3, BLOB = 60000 };
 
@@ -41,18 +40,18 @@ static const char *key_of(char *key, int writer, const char *kind) {
 
 /* Writing */
 
-static kept_status write_single(kept_store *store, int writer, int64_t number, kept_error *error) {
+static kept_status write_single(kept_store *store, int writer, int64_t number) {
   char key[32];
-  return kept_set_int64(store, key_of(key, writer, "single"), number, error);
+  return kept_set_int64(store, key_of(key, writer, "single"), number, &why);
 }
 
-static kept_status write_pair(kept_store *store, int writer, int64_t number, kept_error *error) {
+static kept_status write_pair(kept_store *store, int writer, int64_t number) {
   char key[32];
   kept_store *both = NULL;
-  expect_ok(kept_begin(store, NULL, &both, error), "begin", error);
-  expect_ok(kept_set_int64(both, key_of(key, writer, "left"), number, error), "write the left", error);
-  expect_ok(kept_set_int64(both, key_of(key, writer, "right"), number, error), "write the right", error);
-  return kept_commit(both, NULL, error);
+  expect_ok(kept_begin(store, NULL, &both, &why), "begin");
+  expect_ok(kept_set_int64(both, key_of(key, writer, "left"), number, &why), "write the left");
+  expect_ok(kept_set_int64(both, key_of(key, writer, "right"), number, &why), "write the right");
+  return kept_commit(both, NULL, &why);
 }
 
 /* Every byte depends on the number. */
@@ -62,58 +61,55 @@ static void fill_text(char *text, int64_t number) {
   text[22] = '.';
 }
 
-static kept_status write_text(kept_store *store, int writer, int64_t number, kept_error *error) {
+static kept_status write_blob(kept_store *store, int writer, int64_t number) {
   char key[32], text[BLOB];
   fill_text(text, number);
-  return kept_set_string(store, key_of(key, writer, "text"), text, BLOB, error);
+  return kept_set_string(store, key_of(key, writer, "text"), text, BLOB, &why);
 }
 
 static int64_t number_at(kept_store *store, const char *key, kept_status *conflict) {
-  kept_error error;
   int64_t number = 0;
-  kept_status status = kept_get_int64(store, key, &number, &error);
+  kept_status status = kept_get_int64(store, key, &number, &why);
   if (status == KEPT_CONFLICT && conflict != NULL) return *conflict = status, 0;
-  if (status != KEPT_ABSENT) expect_ok(status, key, &error);
+  if (status != KEPT_ABSENT) expect_ok(status, key);
   return number;
 }
 
 /* One attempt to increment both keys. They are equal inside the transaction too, unless it conflicts. */
-static kept_status count_in_both(kept_store *store, kept_error *error) {
+static kept_status count_in_both(kept_store *store) {
   kept_store *both = NULL;
   kept_status status = KEPT_OK;
-  expect_ok(kept_begin(store, NULL, &both, error), "begin", error);
+  expect_ok(kept_begin(store, NULL, &both, &why), "begin");
   int64_t left = number_at(both, "left", &status), right = number_at(both, "right", &status);
   if (status != KEPT_OK) return kept_rollback(both), status;
-  expect_ok(kept_set_int64(both, "left", left + 1, error), "count", error);
-  expect_ok(kept_set_int64(both, "right", right + 1, error), "count", error);
-  status = kept_commit(both, NULL, error);
+  expect_ok(kept_set_int64(both, "left", left + 1, &why), "count");
+  expect_ok(kept_set_int64(both, "right", right + 1, &why), "count");
+  status = kept_commit(both, NULL, &why);
   if (status == KEPT_OK && left != right) fail("a transaction saw %" PRId64 " and %" PRId64, left, right);
   return status;
 }
 
 static void count(struct writer *writer, kept_store *store) {
-  kept_error error;
   add(&shared->common.begun, 1);
   kept_status status;
-  do status = count_in_both(store, &error);
+  do status = count_in_both(store);
   while (status == KEPT_CONFLICT && !load(&shared->stop));
   if (status == KEPT_CONFLICT) return;
-  expect_ok(status, "count", &error);
+  expect_ok(status, "count");
   add(&shared->common.acknowledged, 1);
   add(&writer->acknowledged, 1);
 }
 
 static void write_once(struct writer *writer, kept_store *store, int kind) {
-  static kept_status (*const writes[LINES])(kept_store *, int, int64_t, kept_error *) = {
+  static kept_status (*const writes[LINES])(kept_store *, int, int64_t) = {
     write_single,
     write_pair,
-    write_text,
+    write_blob,
   };
-  kept_error error;
   line *line = &writer->lines[kind];
   int64_t number = load(&line->begun) + 1;
   store_word(&line->begun, number);
-  expect_ok(writes[kind](store, writer->number, number, &error), "write", &error);
+  expect_ok(writes[kind](store, writer->number, number), "write");
   store_word(&line->acknowledged, number);
   add(&writer->acknowledged, 1);
 }
@@ -130,7 +126,7 @@ static void write_until_stopped(void *context) {
   kept_close(store);
 }
 
-/* Checking what is left */
+/* Checking the state afterwards */
 
 static void check_line(line *line, int64_t found, const char *what) {
   if (found < line->acknowledged || found > line->begun) {
@@ -142,11 +138,10 @@ static void check_line(line *line, int64_t found, const char *what) {
 
 static int64_t number_of_text(kept_store *store, const char *key) {
   static char text[BLOB + 1], wanted[BLOB];
-  kept_error error;
   size_t length = 0;
-  kept_status status = kept_get_string(store, key, text, sizeof text, &length, &error);
+  kept_status status = kept_get_string(store, key, text, sizeof text, &length, &why);
   if (status == KEPT_ABSENT) return 0;
-  expect_ok(status, key, &error);
+  expect_ok(status, key);
   int64_t number = strtoll(text, NULL, 10);
   fill_text(wanted, number);
   if (length != BLOB || memcmp(text, wanted, BLOB) != 0) fail("%s is torn", key);
@@ -155,9 +150,7 @@ static int64_t number_of_text(kept_store *store, const char *key) {
 
 static void look(void *context) {
   char key[32];
-  kept_error error;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
-  (void)context;
   for (int i = 0; i < WRITERS; i++) {
     line *lines = shared->writers[i].lines;
     check_line(&lines[SINGLE], number_at(store, key_of(key, i, "single"), NULL), key);
@@ -168,7 +161,7 @@ static void look(void *context) {
   }
   check_line(&shared->common, number_at(store, "left", NULL), "the common count");
   if (number_at(store, "right", NULL) != shared->common.begun) fail("half a transaction: the counts differ");
-  expect_ok(kept_set_int64(store, "looked", round_now, &error), "write after the kill", &error);
+  expect_ok(kept_set_int64(store, "looked", round_now, &why), "write after the kill");
   kept_close(store);
 }
 
@@ -188,7 +181,7 @@ static void kill_writer(pid_t process) {
 }
 
 /* No other process writes, so the lock is the victim's. */
-static void kill_at(moment wanted, unsigned *hits, uint64_t *random) {
+static void kill_at(writer_state wanted, unsigned *hits, uint64_t *random) {
   shared->writers[0].large = wanted == CHECKPOINTING;
   pid_t victim = start_writer(0, random);
   await_word(&shared->writers[0].acknowledged, 1, "nothing was written");
@@ -233,8 +226,7 @@ static void play_round(uint64_t *random) {
 int main(int argc, char **argv) {
   begin_torture(argc, argv, 0);
   shared = share(sizeof *shared);
-  uint64_t random = seed;
-  for (round_now = 0; round_now < rounds; round_now++) play_round(&random);
+  play_rounds(play_round);
   return end_torture("%u rounds, %u kills (%u in a commit, %u while settling, %u while checkpointing, "
                      "%u rounds in a new folder)",
     rounds, kills, committing, writing, checkpointing, opening);

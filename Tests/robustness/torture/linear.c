@@ -35,10 +35,9 @@ static kept_store *store;
 static const char *const keys[KEYS] = { "first", "second", "third" };
 
 static int64_t current_value(const char *key) {
-  kept_error error;
   int64_t value = 0;
-  kept_status status = kept_get_int64(store, key, &value, &error);
-  if (status != KEPT_ABSENT) expect_ok(status, "read", &error);
+  kept_status status = kept_get_int64(store, key, &value, &why);
+  if (status != KEPT_ABSENT) expect_ok(status, "read");
   return value;
 }
 
@@ -48,52 +47,48 @@ static void read_key(operation *operation, const char *key) {
 }
 
 static void write_key(operation *operation, const char *key) {
-  kept_error error;
   operation->kind = WRITE;
-  expect_ok(kept_set_int64(store, key, operation->put, &error), "write", &error);
+  expect_ok(kept_set_int64(store, key, operation->put, &why), "write");
 }
 
 /* Removing an absent key counts as a read. */
 static void remove_key(operation *operation, const char *key) {
-  kept_error error;
-  kept_status status = kept_remove(store, key, &error);
-  if (status != KEPT_ABSENT) expect_ok(status, "remove", &error);
+  kept_status status = kept_remove(store, key, &why);
+  if (status != KEPT_ABSENT) expect_ok(status, "remove");
   operation->kind = status == KEPT_ABSENT ? READ : REMOVE;
   operation->found = operation->put = 0;
 }
 
 /* The revision belongs to the value if the value is the same before and after it; otherwise this is only a read. */
 static void compare_and_set(operation *operation, const char *key) {
-  kept_error error;
   uint64_t revision = 0;
   char json[32];
   int64_t value = current_value(key);
-  kept_status status = kept_revision_of(store, key, &revision, &error);
+  kept_status status = kept_revision_of(store, key, &revision, &why);
   if (status == KEPT_ABSENT) revision = 0;
-  else expect_ok(status, "read the revision", &error);
+  else expect_ok(status, "read the revision");
   int64_t after = current_value(key);
   operation->kind = READ;
   operation->found = after;
   if (value != after || (revision == 0) != (value == 0)) return;
   operation->invoked = now_ns();
   snprintf(json, sizeof json, "%" PRId64, operation->put);
-  status = kept_set_json_if(store, key, json, revision, NULL, &error);
-  if (status != KEPT_CONFLICT) expect_ok(status, "compare and set", &error);
+  status = kept_set_json_if(store, key, json, revision, NULL, &why);
+  if (status != KEPT_CONFLICT) expect_ok(status, "compare and set");
   operation->kind = status == KEPT_OK ? SWAP : NO_SWAP;
 }
 
 /* The same in a transaction. One that conflicts is left out. */
 static bool swap_in_transaction(operation *operation, const char *key) {
-  kept_error error;
   kept_store *both = NULL;
-  expect_ok(kept_begin(store, NULL, &both, &error), "begin", &error);
-  kept_status status = kept_get_int64(both, key, &operation->found, &error);
+  expect_ok(kept_begin(store, NULL, &both, &why), "begin");
+  kept_status status = kept_get_int64(both, key, &operation->found, &why);
   if (status == KEPT_ABSENT) operation->found = 0;
   else if (status == KEPT_CONFLICT) return kept_rollback(both), false;
-  else expect_ok(status, "read in a transaction", &error);
-  expect_ok(kept_set_int64(both, key, operation->put, &error), "write in a transaction", &error);
-  status = kept_commit(both, NULL, &error);
-  if (status != KEPT_CONFLICT) expect_ok(status, "commit", &error);
+  else expect_ok(status, "read in a transaction");
+  expect_ok(kept_set_int64(both, key, operation->put, &why), "write in a transaction");
+  status = kept_commit(both, NULL, &why);
+  if (status != KEPT_CONFLICT) expect_ok(status, "commit");
   operation->kind = SWAP;
   return status == KEPT_OK;
 }
@@ -184,8 +179,7 @@ static int play_round(uint64_t *random) {
 static void expect_verdict(const char *what, bool wanted, const operation *history, int count) {
   if (is_linearizable(history, count) != wanted) fail("the checker is wrong about %s", what);
 }
-#define EXPECT_VERDICT(what, wanted, history) \
-  expect_verdict(what, wanted, history, (int)(sizeof history / sizeof *history))
+#define EXPECT_VERDICT(what, wanted, history) expect_verdict(what, wanted, history, (int)COUNT(history))
 
 static void try_checker(void) {
   static const operation good[] = {

@@ -3,10 +3,8 @@
  * released, and its unfinished work does not block the next process. */
 #include "torture.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,8 +29,7 @@ static const char *key_of(char *key, const char *prefix, int number) {
 
 static kept_status fill(void *unused, kept_store *settings, kept_error *error) {
   char key[32];
-  (void)unused;
-  for (int i = 0; i < KEYS; i++) expect_ok(kept_set_int64(settings, key_of(key, "a", i), i, error), "fill", error);
+  for (int i = 0; i < KEYS; i++) expect_ok(kept_set_int64(settings, key_of(key, "a", i), i, error), "fill");
   return KEPT_OK;
 }
 
@@ -40,7 +37,6 @@ static kept_status count_up(void *unused, kept_store *settings, kept_error *erro
   char old[32], new[32];
   int64_t number = 0;
   kept_status status = KEPT_OK;
-  (void)unused;
   add(&shared->at_it, 1);
   for (int i = 0; i < KEYS && status == KEPT_OK; i++) {
     key_of(old, "a", i), key_of(new, "b", i);
@@ -54,76 +50,51 @@ static kept_status count_up(void *unused, kept_store *settings, kept_error *erro
 static const kept_migration steps[] = { { 1, 0, "fill", fill, NULL }, { 2, 0, "count up", count_up, NULL } };
 
 static void make_old(void *unused) {
-  kept_error error;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
-  expect_ok(kept_set_bool(store, "first", true, &error), "make it no new store", &error);
-  expect_ok(kept_migrate(store, steps, 1, KEPT_MIGRATE_NO_BACKUP, NULL, NULL, &error), "fill", &error);
-  expect_ok(kept_backup(store, backup, KEPT_BACKUP_REPLACE, NULL, &error), "back up", &error);
+  expect_ok(kept_set_bool(store, "first", true, &why), "make it no new store");
+  expect_ok(kept_migrate(store, steps, 1, KEPT_MIGRATE_NO_BACKUP, NULL, NULL, &why), "fill");
+  expect_ok(kept_backup(store, backup, KEPT_BACKUP_REPLACE, NULL, &why), "back up");
   kept_close(store);
-}
-
-static int count_key(void *count, const char *key) {
-  (void)key;
-  ++*(int *)count;
-  return 0;
 }
 
 /* Fails unless the store is completely in one of the two states; returns which. */
 static uint32_t whole_version(kept_store *store) {
   char key[32];
-  kept_error error;
   uint32_t version = 0;
-  int count = 0;
-  expect_ok(kept_schema_version(store, &version, &error), "read the version", &error);
+  expect_ok(kept_schema_version(store, &version, &why), "read the version");
   if (version != 1 && version != 2) fail("the schema version is %u", version);
   for (int i = 0; i < KEYS; i++) {
     int64_t number = -1;
-    expect_ok(kept_get_int64(store, key_of(key, version == 1 ? "a" : "b", i), &number, &error), key, &error);
+    expect_ok(kept_get_int64(store, key_of(key, version == 1 ? "a" : "b", i), &number, &why), key);
     if (number != i + (version == 1 ? 0 : 1000)) fail("version %u with %s = %" PRId64, version, key, number);
   }
-  expect_ok(kept_list(store, "", count_key, &count, &error), "list", &error);
-  if (count != KEYS + 1) fail("version %u with %d keys", version, count);
+  if (count_of(store, "") != KEYS + 1) fail("version %u with %d keys", version, count_of(store, ""));
   return version;
 }
 
 static void migrate_and_restore(void *restores) {
-  kept_error error;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
   do {
-    expect_ok(kept_migrate(store, steps, 2, 0, NULL, NULL, &error), "migrate", &error);
+    expect_ok(kept_migrate(store, steps, 2, 0, NULL, NULL, &why), "migrate");
     add(&shared->migrated, 1);
-    if (*(const bool *)restores) expect_ok(kept_restore(store, backup, NULL, &error), "restore", &error);
+    if (*(const bool *)restores) expect_ok(kept_restore(store, backup, NULL, &why), "restore");
   } while (*(const bool *)restores);
   for (;;) pause();
 }
 
-static int count_drafts(const char *path) {
-  DIR *listing = opendir(path);
-  int count = 0;
-  for (struct dirent *entry; listing && (entry = readdir(listing)) != NULL;)
-    count += strncmp(entry->d_name, ".new-", 5) == 0;
-  if (listing) closedir(listing);
-  return count;
-}
-
 static void expect_tidy(const char *name) {
-  char path[4400];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  if (count_drafts(path) > 0) fail("drafts of the killed are left in %s", path);
+  if (names_in(file_of(folder, name), ".new-") > 0) fail("drafts of the killed are left in %s", name);
 }
 
 /* Checks the store after a kill. The next process need not wait, and finishes the work. */
 static void look(void *unused) {
-  kept_error error;
   uint32_t result = 99;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
   if (whole_version(store) == 1) store_word(&shared->was_old, 1);
-  expect_ok(kept_migrate(store, steps, 2, KEPT_MIGRATE_CARRY_ON, &result, NULL, &error), "migrate after it", &error);
+  expect_ok(kept_migrate(store, steps, 2, KEPT_MIGRATE_CARRY_ON, &result, NULL, &why), "migrate after it");
   if (result == KEPT_MIGRATED_ELSEWHERE) fail("a killed process still blocks the migration");
   if (whole_version(store) != 2) fail("the migration was not finished");
-  expect_ok(kept_restore(store, backup, NULL, &error), "restore after it", &error);
+  expect_ok(kept_restore(store, backup, NULL, &why), "restore after it");
   if (whole_version(store) != 1) fail("the backup was not restored");
   if (result == KEPT_MIGRATED) expect_tidy("backups");
   expect_tidy("quarantine");
@@ -146,28 +117,26 @@ static void kill_one(bool restores, uint64_t *random) {
 
 /* While another process migrates, a reader sees the old state or the new one. */
 static void read_either(kept_store *store) {
-  kept_error error;
   bool is_old = false, is_new = false;
   kept_status status;
   do {
-    kept_store *moment = NULL;
-    expect_ok(kept_begin(store, NULL, &moment, &error), "begin", &error);
-    status = kept_contains(moment, "a000", &is_old, &error);
-    if (status == KEPT_OK) status = kept_contains(moment, "b399", &is_new, &error);
-    if (status == KEPT_OK) status = kept_commit(moment, NULL, &error);
-    else kept_rollback(moment);
+    kept_store *reading = NULL;
+    expect_ok(kept_begin(store, NULL, &reading, &why), "begin");
+    status = kept_contains(reading, "a000", &is_old, &why);
+    if (status == KEPT_OK) status = kept_contains(reading, "b399", &is_new, &why);
+    if (status == KEPT_OK) status = kept_commit(reading, NULL, &why);
+    else kept_rollback(reading);
   } while (status == KEPT_CONFLICT);
-  expect_ok(status, "read meanwhile", &error);
+  expect_ok(status, "read during the migration");
   if (is_old == is_new) fail("a reader saw half a migration");
 }
 
 static void migrate_with_others(void *flags) {
-  kept_error error;
   uint32_t result = 99;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
   add(&shared->ready, 1);
   await_word(&shared->go, 1, "the other processes did not start");
-  expect_ok(kept_migrate(store, steps, 2, *(uint32_t *)flags, &result, NULL, &error), "migrate with others", &error);
+  expect_ok(kept_migrate(store, steps, 2, *(uint32_t *)flags, &result, NULL, &why), "migrate with others");
   if (result == KEPT_MIGRATED) add(&shared->migrated, 1);
   else if (result == KEPT_MIGRATED_ELSEWHERE) add(&shared->carried_on, 1);
   if (result == KEPT_MIGRATED_ELSEWHERE) read_either(store);
@@ -191,7 +160,6 @@ static void meet(int count, uint32_t flags) {
 /* Observers in other processes */
 
 static void record(void *unused, const kept_notice *notice) {
-  (void)unused;
   if (kept_notice_count(notice) == 1) {
     store_word(&shared->received_last, 1);
     return;
@@ -203,27 +171,23 @@ static void record(void *unused, const kept_notice *notice) {
 }
 
 static void listen(void *unused) {
-  kept_error error;
   kept_subscription *subscription = NULL;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
-  expect_ok(kept_observe(store, "", KEPT_OBSERVE_PREFIX, record, NULL, NULL, &subscription, &error), "observe", &error);
+  expect_ok(kept_observe(store, "", KEPT_OBSERVE_PREFIX, record, NULL, NULL, &subscription, &why), "observe");
   add(&shared->ready, 1);
   await_word(&shared->received_last, 1, "the last change was not delivered");
   kept_close(store);
 }
 
 static void migrate_for_the_listener(void *unused) {
-  kept_error error;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
   for (int64_t notice = 1; notice <= 2; notice++) {
-    if (notice == 1) expect_ok(kept_migrate(store, steps, 2, 0, NULL, NULL, &error), "migrate", &error);
-    else expect_ok(kept_restore(store, backup, NULL, &error), "restore", &error);
+    if (notice == 1) expect_ok(kept_migrate(store, steps, 2, 0, NULL, NULL, &why), "migrate");
+    else expect_ok(kept_restore(store, backup, NULL, &why), "restore");
     await_word(&shared->notices, notice, "a change of all keys was not delivered");
     if (load(&shared->changes) != 2 * KEYS) fail("it was delivered with %" PRId64 " keys", load(&shared->changes));
   }
-  expect_ok(kept_set_bool(store, "first", false, &error), "write the last", &error);
+  expect_ok(kept_set_bool(store, "first", false, &why), "write the last");
   kept_close(store);
 }
 
@@ -257,8 +221,7 @@ int main(int argc, char **argv) {
   begin_torture(argc, argv, 0);
   shared = share(sizeof *shared);
   snprintf(backup, sizeof backup, "%s.backup", fresh_folder());
-  uint64_t random = seed;
-  for (round_now = 0; round_now < rounds; round_now++) play_round(&random);
+  play_rounds(play_round);
   return end_torture("%u rounds, %u kills (of migrations: %u left the old state, %u the new one; of migrations and "
                      "restores in turn: %u the old, %u the new), %u meetings (%u carried on)",
     rounds, kills, outcomes[0][1], outcomes[0][0], outcomes[1][1], outcomes[1][0], meetings, carried_on);

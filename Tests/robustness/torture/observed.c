@@ -1,6 +1,6 @@
 /* Every change is delivered to every process, in order. Processes write with several threads; processes observe keys
- * and prefixes, with callbacks from the library, from their own loop and from a poll. What each received is compared
- * with what was written. The comparison must also find the faults that are inserted into a copy of it. */
+ * and prefixes, with callbacks from the library, from their own loop and from a poll. The notices of each are compared
+ * with the commits. The comparison must also find the faults that are inserted into a copy of it. */
 #include "delivery_check.h"
 #include "torture.h"
 
@@ -37,50 +37,47 @@ static unsigned inserted;
 static kept_store *open_as(int process, int number) {
   kept_options options = KEPT_OPTIONS_INIT;
   kept_store *store = NULL;
-  kept_error error;
   char tag[16];
   snprintf(tag, sizeof tag, "%d.%d", process, number);
   options.tag = tag;
   options.busy_timeout_ms = 30000;
   options.delivery = number == BY_HOST ? KEPT_BY_HOST : KEPT_BY_LIBRARY;
-  expect_ok(kept_open(folder, &options, &store, &error), "open", &error);
+  expect_ok(kept_open(folder, &options, &store, &why), "open");
   return store;
 }
 
-static kept_status set(kept_store *store, edit edit, kept_error *error) {
+static kept_status set(kept_store *store, edit edit) {
   char name[KEY_LENGTH];
   name_of(name, edit.key);
-  return edit.value != 0 ? kept_set_int64(store, name, edit.value, error) : kept_set_json(store, name, "null", error);
+  return edit.value != 0 ? kept_set_int64(store, name, edit.value, &why) : kept_set_json(store, name, "null", &why);
 }
 
-static kept_status try_to_commit(kept_store *store, const transaction *wanted, uint64_t *revision, kept_error *error) {
+static kept_status try_to_commit(kept_store *store, const transaction *wanted, uint64_t *revision) {
   kept_store *together = NULL;
-  expect_ok(kept_begin(store, NULL, &together, error), "begin", error);
+  expect_ok(kept_begin(store, NULL, &together, &why), "begin");
   for (int i = 0; i < wanted->edit_count; i++) {
-    kept_status status = set(together, wanted->edits[i], error);
+    kept_status status = set(together, wanted->edits[i]);
     if (status != KEPT_OK) return kept_rollback(together), status;
   }
-  return kept_commit(together, revision, error);
+  return kept_commit(together, revision, &why);
 }
 
 /* Removing a key reads whether it exists, and conflicts if another process has changed it since. */
 static uint64_t commit(kept_store *store, const transaction *wanted) {
-  kept_error error;
   uint64_t revision = 0;
   kept_status status;
-  do status = try_to_commit(store, wanted, &revision, &error);
+  do status = try_to_commit(store, wanted, &revision);
   while (status == KEPT_CONFLICT);
-  expect_ok(status, "commit", &error);
+  expect_ok(status, "commit");
   return revision;
 }
 
 /* No other thread writes the writer's counter, so its revision is that of the write. */
 static uint64_t set_alone(kept_store *store, edit edit) {
   char name[KEY_LENGTH];
-  kept_error error;
   uint64_t revision = 0;
-  expect_ok(set(store, edit, &error), "set", &error);
-  expect_ok(kept_revision_of(store, name_of(name, edit.key), &revision, &error), "read the revision", &error);
+  expect_ok(set(store, edit), "set");
+  expect_ok(kept_revision_of(store, name_of(name, edit.key), &revision, &why), "read the revision");
   return revision;
 }
 
@@ -143,7 +140,6 @@ static void write_only(void *own) {
 static void write_last(void *context) {
   kept_store *store = open_as(CLOSER, BY_LIBRARY);
   transaction last = { .author = { CLOSER, BY_LIBRARY } };
-  (void)context;
   for (int pair = 0; pair < PAIRS; pair++) change_pair(&last, pair, 1000000 + pair);
   for (int key = FIRST_COUNTER; key < KEYS; key++) last.edits[last.edit_count++] = (edit){ key, 1000000 + key };
   uint64_t revision = commit(store, &last);
@@ -165,7 +161,7 @@ typedef struct listening {
 
 static void receive(void *record, const kept_notice *notice) { write_down(record, notice); }
 
-/* Sometimes slow enough that other callbacks must be called meanwhile. */
+/* Sometimes slow enough that other callbacks must be called first. */
 static void receive_slowly(void *own, const kept_notice *notice) {
   record *record = own;
   write_down(record, notice);
@@ -192,14 +188,13 @@ static const ear ears[SUBSCRIPTIONS] = {
 
 static void listen(listening *own, int number) {
   const ear *ear = &ears[number];
-  kept_error error;
   record *record = &own->records[number];
   record->observer = (handle){ own->process, ear->store };
   record->is_prefix = ear->flags & KEPT_OBSERVE_PREFIX;
   snprintf(record->scope, sizeof record->scope, "%s", ear->scope);
   expect_ok(kept_observe(own->stores[ear->store], ear->scope, ear->flags, ear->callback, record, NULL,
-              &own->subscriptions[number], &error),
-    "observe", &error);
+              &own->subscriptions[number], &why),
+    "observe");
 }
 
 static bool have_all_received(const listening *own) {
@@ -212,17 +207,16 @@ static bool have_all_received(const listening *own) {
 /* The loop of a program that watches two descriptors. */
 static void run_loop(listening *own) {
   struct pollfd due[2] = { { .events = POLLIN }, { .events = POLLIN } };
-  kept_error error;
   bool is_late = true;
   int64_t last_call = 0;
-  expect_ok(kept_store_fd(own->stores[BY_HOST], &due[0].fd, &error), "get the descriptor", &error);
-  expect_ok(kept_subscription_fd(own->subscriptions[POLLED], &due[1].fd, &error), "get the descriptor", &error);
+  expect_ok(kept_store_fd(own->stores[BY_HOST], &due[0].fd, &why), "get the descriptor");
+  expect_ok(kept_subscription_fd(own->subscriptions[POLLED], &due[1].fd, &why), "get the descriptor");
   while (!have_all_received(own)) {
     poll(due, 2, 20);
     size_t most = (size_t)random_below(&own->random, 4);
-    if (due[0].revents) expect_ok(kept_store_dispatch(own->stores[BY_HOST], most, NULL, &error), "dispatch", &error);
+    if (due[0].revents) expect_ok(kept_store_dispatch(own->stores[BY_HOST], most, NULL, &why), "dispatch");
     if (due[1].revents) {
-      expect_ok(kept_subscription_dispatch(own->subscriptions[POLLED], most, NULL, &error), "dispatch", &error);
+      expect_ok(kept_subscription_dispatch(own->subscriptions[POLLED], most, NULL, &why), "dispatch");
     }
     if (is_late && random_below(&own->random, 60) == 0) listen(own, LATE), is_late = false;
     if (last_call == 0) last_call = load(&shared->closed_at);
@@ -294,7 +288,7 @@ static void expect_rejected(const record *received, void (*plant)(record *, size
 }
 
 /* Fails unless the comparison finds every inserted fault. An observer that a busy machine lets run late receives
- * everything in a few notices, in which nothing can be inserted. */
+ * everything in a few notices, where nothing can be inserted. */
 static void expect_faults_found(const record *received, uint64_t *random) {
   if (received->notice_count < 4) return;
   inserted++;
@@ -326,8 +320,7 @@ static void play_round(uint64_t *random) {
 int main(int argc, char **argv) {
   begin_torture(argc, argv, 0);
   shared = share(sizeof *shared);
-  uint64_t random = seed;
-  for (round_now = 0; round_now < rounds; round_now++) play_round(&random);
+  play_rounds(play_round);
   if (inserted == 0) fail("no round had enough notices to insert faults");
   return end_torture("%u transactions, %d subscriptions in %d processes, %" PRId64 " notices, %" PRId64 " of several "
                      "transactions; the last arrived after %.1f ms at most, also at slow observers",

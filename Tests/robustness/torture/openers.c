@@ -1,13 +1,12 @@
 /* Many processes open a store at once that was left behind: by writers that were killed, or as a loss of power leaves
  * it, without SQLite's shared memory, perhaps without the pulse, and with a torn frame at the end. One of them recovers
- * it, the others wait for that; all read what was acknowledged, write, and find what all of them have written. */
+ * it, the others wait for that; all read the acknowledged values, write, and find the writes of all of them. */
 #include "torture.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { OPENERS = 32, LEAST = 30 };
@@ -21,61 +20,52 @@ static unsigned killed, lost_power, without_pulse;
 
 static void write_until_killed(void *unused) {
   static char text[140000];
-  kept_error error;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
-  (void)unused;
   memset(text, 'x', sizeof text);
   for (;;) {
     int64_t number = add(&shared->begun, 1);
     kept_transaction_options options = KEPT_TRANSACTION_OPTIONS_INIT;
     kept_store *both = NULL;
     options.durability = number % 8 == 0 ? KEPT_DURABLE : KEPT_SHARED;
-    expect_ok(kept_begin(store, &options, &both, &error), "begin", &error);
-    expect_ok(kept_set_int64(both, "left", number, &error), "write", &error);
+    expect_ok(kept_begin(store, &options, &both, &why), "begin");
+    expect_ok(kept_set_int64(both, "left", number, &why), "write");
     /* Now and then it is a body in the database. */
-    expect_ok(kept_set_bytes(both, "bytes", text, number % 16 == 0 ? sizeof text : 1000, &error), "write", &error);
-    expect_ok(kept_set_int64(both, "right", number, &error), "write", &error);
-    expect_ok(kept_commit(both, NULL, &error), "commit", &error);
+    expect_ok(kept_set_bytes(both, "bytes", text, number % 16 == 0 ? sizeof text : 1000, &why), "write");
+    expect_ok(kept_set_int64(both, "right", number, &why), "write");
+    expect_ok(kept_commit(both, NULL, &why), "commit");
     store_word(&shared->acknowledged, number);
   }
 }
 
-/* Opens the store at the same moment as all others. */
+/* Opens the store at the same time as all others. */
 static void open_with_others(void *own) {
   char key[32];
-  kept_error error;
   int64_t left = 0, right = 0, number = 0;
   add(&shared->ready, 1);
   await_word(&shared->go, 1, "the others were not ready");
   kept_store *store = open_store(folder, KEPT_SHARED, PATIENCE_SECONDS * 1000);
-  expect_ok(kept_get_int64(store, "left", &left, &error), "read", &error);
-  expect_ok(kept_get_int64(store, "right", &right, &error), "read", &error);
+  expect_ok(kept_get_int64(store, "left", &left, &why), "read");
+  expect_ok(kept_get_int64(store, "right", &right, &why), "read");
   if (left != right) fail("half a transaction: %" PRId64 " and %" PRId64, left, right);
   if (left < load(&shared->acknowledged) || left > load(&shared->begun)) {
     fail("found %" PRId64 ", though %" PRId64 " was there", left, load(&shared->acknowledged));
   }
   snprintf(key, sizeof key, "opener%d", (int)(intptr_t)own);
-  expect_ok(kept_set_int64(store, key, left, &error), "write", &error);
+  expect_ok(kept_set_int64(store, key, left, &why), "write");
   add(&shared->written, 1);
   await_word(&shared->go_on, 1, "the others have not written");
   for (int i = 0; i < OPENERS; i++) {
     snprintf(key, sizeof key, "opener%d", i);
-    expect_ok(kept_get_int64(store, key, &number, &error), "read what another opener wrote", &error);
+    expect_ok(kept_get_int64(store, key, &number, &why), "read what another opener wrote");
     if (number != left) fail("opener %d found %" PRId64 ", and this one %" PRId64, i, number, left);
   }
   kept_close(store);
 }
 
-static const char *file_in_folder(const char *name) {
-  static char path[4300];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  return path;
-}
-
-/** What was not synced is lost from some byte of the journal on: behind all frames lies a part of one. */
+/** Unsynced data is lost from some byte of the journal on: behind all frames lies a part of one. */
 static void tear_end(uint64_t *random) {
   static unsigned char ring[1 << 20];
-  int file = open(file_in_folder("journal"), O_RDWR | O_CLOEXEC);
+  int file = open(file_of(folder, "journal"), O_RDWR | O_CLOEXEC);
   ssize_t at = 0, length = file < 0 ? -1 : pread(file, ring, sizeof ring, 4096);
   for (uint32_t frame; at + 64 <= length && (memcpy(&frame, ring + at, 4), frame != 0);) at += frame & ~7u;
   if (at + 64 > length) fail("the journal cannot be read");
@@ -95,8 +85,8 @@ static void play_round(uint64_t *random) {
   if (random_below(random, 2)) {
     /* The page cache of this machine is the disk of that one, so nothing synced is lost. */
     lost_power++;
-    unlink(file_in_folder("values.sqlite-shm"));
-    if (random_below(random, 2)) unlink(file_in_folder("pulse")), without_pulse++;
+    unlink(file_of(folder, "values.sqlite-shm"));
+    if (random_below(random, 2)) unlink(file_of(folder, "pulse")), without_pulse++;
     tear_end(random);
   }
   for (int i = 0; i < OPENERS; i++) openers[i] = start(open_with_others, (void *)(intptr_t)i);
@@ -105,14 +95,13 @@ static void play_round(uint64_t *random) {
   await_word(&shared->written, OPENERS, "not all could open the store and write");
   store_word(&shared->go_on, 1);
   for (int i = 0; i < OPENERS; i++) finish(openers[i]);
-  if (access(file_in_folder("quarantine"), F_OK) == 0) fail("the store was salvaged");
+  if (access(file_of(folder, "quarantine"), F_OK) == 0) fail("the store was salvaged");
 }
 
 int main(int argc, char **argv) {
   begin_torture(argc, argv, 0);
   shared = share(sizeof *shared);
-  uint64_t random = seed;
-  for (round_now = 0; round_now < rounds; round_now++) play_round(&random);
+  play_rounds(play_round);
   return end_torture("%d processes opened %u stores at once, %u of them without power, %u without a pulse", OPENERS,
     killed, lost_power, without_pulse);
 }

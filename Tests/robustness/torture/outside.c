@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,8 +17,7 @@
 #define OWNER_OFFSET 832
 
 static int open_in(const char *folder, const char *name) {
-  char path[4300];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
+  const char *path = file_of(folder, name);
   return open(path, O_RDWR | O_CLOEXEC);
 }
 
@@ -58,7 +56,7 @@ static bool is_log_restarted(const char *folder) {
   return true;
 }
 
-bool stands_at(moment wanted, const char *folder) {
+bool is_in_state(writer_state wanted, const char *folder) {
   switch (wanted) {
     case COMMITTING: return is_committing(folder);
     case WRITING: return is_locked(folder, WRITE_LOCK);
@@ -69,14 +67,14 @@ bool stands_at(moment wanted, const char *folder) {
   return false;
 }
 
-bool stop_at(pid_t process, moment wanted, const char *folder, uint64_t *random) {
+bool stop_at(pid_t process, writer_state wanted, const char *folder, uint64_t *random) {
   for (int tries = 0; tries < 400; tries++) {
     int status = 0;
     let_pass(random_below(random, 300));
     kill(process, SIGSTOP);
     waitpid(process, &status, WUNTRACED);
     if (!WIFSTOPPED(status)) fail("process %d ended where it should have been stopped", (int)process);
-    if (stands_at(wanted, folder)) return true;
+    if (is_in_state(wanted, folder)) return true;
     kill(process, SIGCONT);
   }
   return false;

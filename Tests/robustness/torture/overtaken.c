@@ -1,6 +1,6 @@
 /* Readers that are overtaken all the time: writers lap the ring while readers pause, come and go, and stop in the
  * middle of a read. No read is stale or torn, no transaction is seen in part, a condition on a key that was written and
- * removed meanwhile does not hold, and observers receive the last value of each key. */
+ * removed in between does not hold, and observers receive the last value of each key. */
 #include "torture.h"
 
 #include <inttypes.h>
@@ -41,30 +41,28 @@ static const char *key_of(char *key, int writer, int number) {
 static void write_key(struct writer *writer, kept_store *store, int number) {
   static char text[LENGTH];
   char key[32];
-  kept_error error;
   int64_t next = load(&writer->keys[number].begun) + 1;
   store_word(&writer->keys[number].begun, next);
   key_of(key, writer->number, number);
-  expect_ok(kept_set_string(store, key, text, fill(text, next), &error), "write", &error);
+  expect_ok(kept_set_string(store, key, text, fill(text, next), &why), "write");
   store_word(&writer->keys[number].acknowledged, next);
 }
 
-/* Two keys that are always equal, and one that is there for a moment only. */
+/* Two keys that are always equal, and one that exists briefly. */
 static void write_pair(struct writer *writer, kept_store *store) {
   char key[32];
-  kept_error error;
   kept_store *both = NULL;
   int64_t next = add(&writer->pairs_begun, 1);
-  expect_ok(kept_begin(store, NULL, &both, &error), "begin", &error);
+  expect_ok(kept_begin(store, NULL, &both, &why), "begin");
   snprintf(key, sizeof key, "writer%d.left", writer->number);
-  expect_ok(kept_set_int64(both, key, next, &error), "write", &error);
+  expect_ok(kept_set_int64(both, key, next, &why), "write");
   snprintf(key, sizeof key, "writer%d.right", writer->number);
-  expect_ok(kept_set_int64(both, key, next, &error), "write", &error);
-  expect_ok(kept_commit(both, NULL, &error), "commit", &error);
+  expect_ok(kept_set_int64(both, key, next, &why), "write");
+  expect_ok(kept_commit(both, NULL, &why), "commit");
   store_word(&writer->pairs, next);
-  expect_ok(kept_set_int64(store, "ghost", next, &error), "write", &error);
-  kept_status status = kept_remove(store, "ghost", &error);
-  if (status != KEPT_ABSENT) expect_ok(status, "remove", &error);
+  expect_ok(kept_set_int64(store, "ghost", next, &why), "write");
+  kept_status status = kept_remove(store, "ghost", &why);
+  if (status != KEPT_ABSENT) expect_ok(status, "remove");
 }
 
 static void write_on(void *own) {
@@ -83,12 +81,11 @@ static void write_on(void *own) {
 static void read_key(kept_store *store, struct writer *writer, int number) {
   static char text[LENGTH + 1], wanted[LENGTH];
   char key[32];
-  kept_error error;
   size_t length = 0;
   int64_t found = 0, least = load(&writer->keys[number].acknowledged);
-  kept_status status = kept_get_string(store, key_of(key, writer->number, number), text, sizeof text, &length, &error);
+  kept_status status = kept_get_string(store, key_of(key, writer->number, number), text, sizeof text, &length, &why);
   if (status != KEPT_ABSENT) {
-    expect_ok(status, "read", &error);
+    expect_ok(status, "read");
     found = strtoll(text, NULL, 10);
     fill(wanted, found);
     if (length != LENGTH || memcmp(text, wanted, LENGTH) != 0) fail("%s is torn", key);
@@ -101,19 +98,17 @@ static void read_key(kept_store *store, struct writer *writer, int number) {
 
 static int64_t number_at(kept_store *store, int writer, const char *side) {
   char key[32];
-  kept_error error;
   int64_t number = 0;
   snprintf(key, sizeof key, "writer%d.%s", writer, side);
-  kept_status status = kept_get_int64(store, key, &number, &error);
-  if (status != KEPT_ABSENT) expect_ok(status, "read", &error);
+  kept_status status = kept_get_int64(store, key, &number, &why);
+  if (status != KEPT_ABSENT) expect_ok(status, "read");
   return number;
 }
 
 static void read_pair(kept_store *store, struct writer *writer, uint64_t *random) {
-  kept_error error;
   kept_store *snapshot = NULL;
   int64_t least = load(&writer->pairs);
-  expect_ok(kept_snapshot(store, random_below(random, 2) ? "" : "writer", &snapshot, &error), "read all", &error);
+  expect_ok(kept_snapshot(store, random_below(random, 2) ? "" : "writer", &snapshot, &why), "read all");
   int64_t left = number_at(snapshot, writer->number, "left"), right = number_at(snapshot, writer->number, "right");
   kept_snapshot_end(snapshot);
   if (left != right) fail("half a transaction: %" PRId64 " and %" PRId64, left, right);
@@ -122,31 +117,30 @@ static void read_pair(kept_store *store, struct writer *writer, uint64_t *random
 
 /* The ghost is absent whenever both have looked, and was there in between. */
 static void expect_conflict(kept_store *store, uint64_t *random) {
-  kept_error error;
   kept_store *transaction = NULL;
   int64_t ghost = 0;
-  expect_ok(kept_begin(store, NULL, &transaction, &error), "begin", &error);
-  kept_status status = kept_get_int64(transaction, "ghost", &ghost, &error);
+  expect_ok(kept_begin(store, NULL, &transaction, &why), "begin");
+  kept_status status = kept_get_int64(transaction, "ghost", &ghost, &why);
   int64_t pairs = load(&shared->writers[0].pairs);
   if (status == KEPT_ABSENT || status == KEPT_OK) {
-    expect_ok(kept_set_int64(transaction, "conflict", 1, &error), "write", &error);
+    expect_ok(kept_set_int64(transaction, "conflict", 1, &why), "write");
     /* A pair, its ghost, and the next pair: so the ghost has come and gone. */
     while (load(&shared->writers[0].pairs) < pairs + 2 && !load(&shared->stop)) let_pass(100);
     let_pass(random_below(random, 20000));
     bool has_changed = load(&shared->writers[0].pairs) >= pairs + 2;
-    status = kept_commit(transaction, NULL, &error);
+    status = kept_commit(transaction, NULL, &why);
     if (has_changed && status != KEPT_CONFLICT) fail("what a transaction has read has changed, and it was committed");
     add(&shared->conflicts, has_changed);
   } else {
     kept_rollback(transaction);
   }
-  if (status != KEPT_CONFLICT) expect_ok(status, "commit", &error);
+  if (status != KEPT_CONFLICT) expect_ok(status, "commit");
 }
 
 static void read_on(void *own) {
   uint64_t random = seed * 3 + (uint64_t)(intptr_t)own + round_now;
   while (!load(&shared->stop)) {
-    /* What is not in memory is read from the database, while it is settled. */
+    /* Values that are not in memory are read from the database, while it is settled. */
     kept_store *store = open_store(folder, KEPT_SHARED, 30000);
     for (int i = 0; i < READS && !load(&shared->stop); i++) {
       struct writer *writer = &shared->writers[random_below(&random, WRITERS)];
@@ -163,8 +157,7 @@ static void read_on(void *own) {
 static void receive(void *own, const kept_notice *notice) {
   int64_t *last = own, number = 0;
   const kept_value *value = kept_notice_new(notice, 0);
-  kept_error error;
-  if (value != NULL) expect_ok(kept_value_int64(value, &number, &error), "read a value in a notice", &error);
+  if (value != NULL) expect_ok(kept_value_int64(value, &number, &why), "read a value in a notice");
   if (number < load(last)) fail("delivered %" PRId64 " after %" PRId64, number, load(last));
   store_word(last, number);
   add(&shared->delivered, 1);
@@ -175,15 +168,13 @@ static void receive(void *own, const kept_notice *notice) {
 static void observe(void *unused) {
   int64_t last[WRITERS] = { 0 };
   char key[32];
-  kept_error error;
   kept_subscription *subscriptions[WRITERS];
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
   for (int i = 0; i < WRITERS; i++) {
     snprintf(key, sizeof key, "writer%d.left", i);
-    expect_ok(kept_observe(store, key, KEPT_OBSERVE_KEY | KEPT_OBSERVE_INITIAL, receive, &last[i], NULL,
-                &subscriptions[i], &error),
-      "observe", &error);
+    expect_ok(kept_observe(
+                store, key, KEPT_OBSERVE_KEY | KEPT_OBSERVE_INITIAL, receive, &last[i], NULL, &subscriptions[i], &why),
+      "observe");
   }
   await_word(&shared->stop, 2, "the writers did not end");
   for (int i = 0; i < WRITERS; i++) {
@@ -204,7 +195,7 @@ static void play_round(uint64_t *random) {
   await_word(&shared->writers[0].pairs, 1, "nothing was written");
   for (int i = 0; i < READERS; i++) readers[i] = start(read_on, (void *)(intptr_t)i);
   pid_t observer = start(observe, NULL);
-  /* One reader is stopped at any moment, also between its copy of the ring and its look at `start`. */
+  /* One reader is stopped at any time, also between its copy of the ring and its look at `start`. */
   for (int i = 0; i < 40; i++) {
     kill(readers[0], SIGSTOP);
     let_pass(random_below(random, 30000));

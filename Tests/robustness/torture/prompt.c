@@ -4,8 +4,6 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -21,21 +19,16 @@ static const char *folder;
 static int64_t fastest_ns;
 
 static void receive(void *unused, const kept_notice *notice) {
-  kept_error error;
   int64_t number = 0;
-  (void)unused;
   if (kept_notice_new(notice, 0) == NULL) return;
-  expect_ok(kept_value_int64(kept_notice_new(notice, 0), &number, &error), "read a notice", &error);
+  expect_ok(kept_value_int64(kept_notice_new(notice, 0), &number, &why), "read a notice");
   store_word(&shared->received, number);
 }
 
 static void listen(void *unused) {
-  kept_error error;
   kept_subscription *subscription = NULL;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
-  expect_ok(
-    kept_observe(store, "number", KEPT_OBSERVE_KEY, receive, NULL, NULL, &subscription, &error), "observe", &error);
+  expect_ok(kept_observe(store, "number", KEPT_OBSERVE_KEY, receive, NULL, NULL, &subscription, &why), "observe");
   store_word(&shared->listens, 1);
   await_word(&shared->stop, 1, "the round did not end");
   kept_unobserve(subscription);
@@ -44,22 +37,19 @@ static void listen(void *unused) {
 
 /* Writes when it is told to. */
 static void write_on(void *unused) {
-  kept_error error;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
   for (int64_t number = 1;; number++) {
     await_word(&shared->begun, number, "the round did not end");
-    expect_ok(kept_set_int64(store, "number", number, &error), "write", &error);
+    expect_ok(kept_set_int64(store, "number", number, &why), "write");
     store_word(&shared->written, number);
   }
 }
 
-/* The words of the pulse, see JournalWords.swift. */
+/* The words of the pulse, see PulsePage.swift. */
 enum { PUBLISHED = 64, SETTLED = 64 + 2 * 64 };
 
 static void await_settling(int64_t milliseconds, const char *what) {
-  char path[4300];
-  snprintf(path, sizeof path, "%s/pulse", folder);
+  const char *path = file_of(folder, "pulse");
   int file = open(path, O_RDONLY | O_CLOEXEC);
   char *page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
   close(file);
@@ -90,7 +80,7 @@ static void play_round(uint64_t *random) {
     fail("the fastest of %d notices took %" PRId64 " ms", COMMITS, fastest / 1000000);
   if (fastest > fastest_ns) fastest_ns = fastest;
   if (round_now % 2) {
-    /* Once more, at the moment at which the commits before are settled. */
+    /* Once more, just when the earlier commits are settled. */
     await_settling(SETTLING_MS, "no process has settled");
     store_word(&shared->begun, COMMITS + 1);
     await_word(&shared->written, COMMITS + 1, "nothing was written");
@@ -109,7 +99,6 @@ static void play_round(uint64_t *random) {
 int main(int argc, char **argv) {
   begin_torture(argc, argv, 0);
   shared = share(sizeof *shared);
-  uint64_t random = seed;
-  for (round_now = 0; round_now < rounds; round_now++) play_round(&random);
+  play_rounds(play_round);
   return end_torture("the fastest of %d notices took %" PRId64 " us at most", COMMITS, fastest_ns / 1000);
 }

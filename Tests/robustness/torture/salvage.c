@@ -1,6 +1,7 @@
 /* kill -9 while a damaged store is salvaged: whatever step the salvage is killed at, the next process that opens the
  * store has everything that an uninterrupted salvage recovers, the damaged files are complete in quarantine, and no
  * process hangs. */
+#include "processes.h"
 #include "torture.h"
 
 #include <dirent.h>
@@ -10,12 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum { KEYS = 60, OPENERS = 3, WAVES = 4, PAGE = 4096, LONGEST = 1600, LARGEST = 1 << 20 };
+enum { KEYS = 60, OPENERS = 3, WAVES = 4, PAGE = 4096, LONGEST = 1600 };
 
-/* What is damaged: one page, the length, or the header. Truncation removes pages of long values too. */
+/* The damage: one page, the length, or the header. Truncation removes pages of long values too. */
 enum { NOISE, CUT, HEADER, DAMAGES };
 
 /* The value of a key: a letter, which all of its text repeats. */
@@ -30,11 +30,10 @@ static struct shared {
   char control[KEYS]; /* what an uninterrupted salvage recovers for each key */
 } *shared;
 
-struct file {
-  char bytes[LARGEST];
+static struct file {
+  char *bytes;
   size_t size;
-};
-static struct file database, log_file, journal, found;
+} database, log_file, journal;
 
 static const char *folder;
 static bool is_long, leaves_log, writes_second[KEYS];
@@ -67,21 +66,19 @@ static const char *key_of(char *key, int number) {
   return key;
 }
 
-static void write_text(kept_store *store, int number, char letter) {
+static void write_letter(kept_store *store, int number, char letter) {
   char key[16], text[LONGEST];
-  kept_error error;
   size_t length = fill_text(text, number, letter);
-  expect_ok(kept_set_string(store, key_of(key, number), text, length, &error), "write", &error);
+  expect_ok(kept_set_string(store, key_of(key, number), text, length, &why), "write");
 }
 
 /* Which of the two texts a key has; no other one was ever written. */
 static char letter_of(kept_store *store, int number) {
   char key[16], text[LONGEST + 1], wanted[LONGEST];
-  kept_error error;
   size_t length = 0;
-  kept_status status = kept_get_string(store, key_of(key, number), text, sizeof text, &length, &error);
+  kept_status status = kept_get_string(store, key_of(key, number), text, sizeof text, &length, &why);
   if (status == KEPT_ABSENT) return NOTHING;
-  expect_ok(status, "read after the salvage", &error);
+  expect_ok(status, "read after the salvage");
   char letter = text[6];
   if (letter != FIRST && letter != SECOND) fail("%s has a text that was never written", key);
   if (length != fill_text(wanted, number, letter) || memcmp(text, wanted, length) != 0) fail("%s is torn", key);
@@ -89,9 +86,8 @@ static char letter_of(kept_store *store, int number) {
 }
 
 static void note_revision(kept_store *store, const char *key) {
-  kept_error error;
   uint64_t revision = 0;
-  expect_ok(kept_revision_of(store, key, &revision, &error), "ask for the revision", &error);
+  expect_ok(kept_revision_of(store, key, &revision, &why), "ask for the revision");
   if ((int64_t)revision > load(&shared->highest)) store_word(&shared->highest, (int64_t)revision);
 }
 
@@ -99,49 +95,40 @@ static void note_revision(kept_store *store, const char *key) {
 
 static void build(void *context) {
   char key[16];
-  kept_error error;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000), *all = NULL;
-  (void)context;
-  expect_ok(kept_begin(store, NULL, &all, &error), "begin", &error);
-  for (int i = 0; i < KEYS; i++) write_text(all, i, FIRST);
-  expect_ok(kept_commit(all, NULL, &error), "commit", &error);
+  expect_ok(kept_begin(store, NULL, &all, &why), "begin");
+  for (int i = 0; i < KEYS; i++) write_letter(all, i, FIRST);
+  expect_ok(kept_commit(all, NULL, &why), "commit");
   if (leaves_log) {
     kept_close(store);
     store = open_store(folder, KEPT_SHARED, 30000);
   }
   for (int i = 0; i < KEYS; i++)
-    if (writes_second[i]) write_text(store, i, SECOND);
+    if (writes_second[i]) write_letter(store, i, SECOND);
   for (int i = 0; i < KEYS; i++) note_revision(store, key_of(key, i));
   if (!leaves_log) kept_close(store);
   store_word(&shared->built, 1);
   for (;;) pause();
 }
 
-static char *path_in(char *path, const char *place, const char *name) {
-  snprintf(path, 4400, "%s/%s", place, name);
-  return path;
-}
-
 /* False if there is no such file. */
-static bool read_file(struct file *file, const char *place, const char *name) {
-  char path[4400];
-  FILE *stream = fopen(path_in(path, place, name), "rb");
+static bool take_file(struct file *file, const char *name) {
+  free(file->bytes);
   file->size = 0;
-  if (stream == NULL) return false;
-  file->size = fread(file->bytes, 1, LARGEST, stream);
-  fclose(stream);
-  return true;
+  file->bytes = read_file(file_of(folder, name), &file->size);
+  return file->bytes != NULL;
 }
 
-static void write_file(const struct file *file, const char *place, const char *name) {
-  char path[4400];
-  FILE *stream = fopen(path_in(path, place, name), "wb");
-  if (stream == NULL || fwrite(file->bytes, 1, file->size, stream) != file->size || fclose(stream) != 0)
-    fail("could not write %s", path);
+static bool is_same(const struct file *file, const char *path) {
+  struct file found = { 0 };
+  found.bytes = read_file(path, &found.size);
+  bool same = found.bytes != NULL && found.size == file->size && memcmp(found.bytes, file->bytes, file->size) == 0;
+  free(found.bytes);
+  return same;
 }
 
 static void damage(int kind, uint64_t *random) {
-  if (!read_file(&database, folder, "values.sqlite") || database.size < 4 * PAGE) fail("no database was built");
+  if (!take_file(&database, "values.sqlite") || database.size < 4 * PAGE) fail("no database was built");
   size_t page = PAGE * (1 + random_below(random, database.size / PAGE - 1));
   switch (kind) {
     case NOISE:
@@ -155,13 +142,11 @@ static void damage(int kind, uint64_t *random) {
 
 /* Puts the damaged files into a folder and marks them, so that the next open checks them completely. */
 static void lay_out(const char *place) {
-  static const struct file empty;
-  char path[4400];
-  unlink(path_in(path, place, "values.sqlite-shm"));
-  write_file(&database, place, "values.sqlite");
-  if (log_file.size > 0) write_file(&log_file, place, "values.sqlite-wal");
-  write_file(&journal, place, "journal");
-  write_file(&empty, place, "damaged");
+  unlink(file_of(place, "values.sqlite-shm"));
+  write_file(file_of(place, "values.sqlite"), database.bytes, database.size);
+  if (log_file.size > 0) write_file(file_of(place, "values.sqlite-wal"), log_file.bytes, log_file.size);
+  write_file(file_of(place, "journal"), journal.bytes, journal.size);
+  write_file(file_of(place, "damaged"), "", 0);
 }
 
 /* Opening */
@@ -169,11 +154,10 @@ static void lay_out(const char *place) {
 static kept_store *open_damaged(const char *place, bool *is_salvaged) {
   kept_options options = KEPT_OPTIONS_INIT;
   kept_store *store = NULL;
-  kept_error error;
   options.busy_timeout_ms = 30000;
-  kept_status status = kept_open(place, &options, &store, &error);
+  kept_status status = kept_open(place, &options, &store, &why);
   *is_salvaged = status == KEPT_SALVAGED;
-  if (!*is_salvaged) expect_ok(status, "open the damaged store", &error);
+  if (!*is_salvaged) expect_ok(status, "open the damaged store");
   return store;
 }
 
@@ -200,7 +184,6 @@ static void expect_like_control(kept_store *store, bool is_salvaged) {
 /* Checks all values and writes its own number, above the last. */
 static void open_and_write(void *context) {
   char key[16];
-  kept_error error;
   bool is_salvaged;
   int number = (int)(intptr_t)context;
   store_word(&shared->begun[number], 1);
@@ -210,10 +193,10 @@ static void open_and_write(void *context) {
   int64_t stored = 0, before = load(&shared->highest);
   kept_get_int64(store, key, &stored, NULL);
   int64_t next = stored + 1; /* may be above the last acknowledged one, if it was killed before it was acknowledged */
-  expect_ok(kept_set_int64(store, key, next, &error), "write after the salvage", &error);
+  expect_ok(kept_set_int64(store, key, next, &why), "write after the salvage");
   store_word(&shared->opened[number], next);
   uint64_t revision = 0;
-  expect_ok(kept_revision_of(store, key, &revision, &error), "ask for the revision", &error);
+  expect_ok(kept_revision_of(store, key, &revision, &why), "ask for the revision");
   if ((int64_t)revision <= before) fail("revision %" PRIu64 " is not above %" PRId64, revision, before);
   note_revision(store, key);
   kept_close(store);
@@ -222,7 +205,6 @@ static void open_and_write(void *context) {
 static void look(void *context) {
   char key[16];
   bool is_salvaged;
-  (void)context;
   kept_store *store = open_damaged(folder, &is_salvaged);
   expect_like_control(store, is_salvaged);
   for (int i = 0; i < OPENERS; i++) {
@@ -236,48 +218,31 @@ static void look(void *context) {
 
 /* Inspecting the folder from outside */
 
-static bool is_there(const char *name) {
-  char path[4400];
-  return access(path_in(path, folder, name), F_OK) == 0;
-}
-
-/* Whether there is a name with this prefix. */
-static bool begins_any(const char *beginning) {
-  DIR *names = opendir(folder);
-  bool is_any = false;
-  for (struct dirent *entry; names != NULL && !is_any && (entry = readdir(names)) != NULL;)
-    is_any = strncmp(entry->d_name, beginning, strlen(beginning)) == 0;
-  if (names != NULL) closedir(names);
-  return is_any;
-}
+static bool has(const char *name) { return is_there(file_of(folder, name)); }
 
 static int step_of(ino_t damaged) {
   struct stat status;
-  char path[4400];
-  if (stat(path_in(path, folder, "values.sqlite"), &status) == 0 && status.st_ino != damaged)
-    return is_there("damaged") ? MARK_LEFT : MENDED;
-  if (is_there("salvaged.sqlite"))
-    return is_there("values.sqlite-wal") || is_there("values.sqlite-shm") ? LOG_IN_PLACE : LOG_REMOVED;
-  if (begins_any(".new-")) return REBUILDING;
-  return is_there("quarantine") ? SETTING_ASIDE : BEFORE;
+  if (stat(file_of(folder, "values.sqlite"), &status) == 0 && status.st_ino != damaged)
+    return has("damaged") ? MARK_LEFT : MENDED;
+  if (has("salvaged.sqlite")) return has("values.sqlite-wal") || has("values.sqlite-shm") ? LOG_IN_PLACE : LOG_REMOVED;
+  if (names_in(folder, ".new-") > 0) return REBUILDING;
+  return has("quarantine") ? SETTING_ASIDE : BEFORE;
 }
 
 /* An incomplete entry in quarantine was left by a process that was killed there. A complete one holds the original
  * files. */
 static void check_quarantine(void) {
-  char quarantine[4400], place[4700];
   unsigned complete = 0;
-  DIR *names = opendir(path_in(quarantine, folder, "quarantine"));
+  const char *quarantine = file_of(folder, "quarantine");
+  DIR *names = opendir(quarantine);
   if (names == NULL) fail("there is no quarantine");
   for (struct dirent *entry; (entry = readdir(names)) != NULL;) {
     if (entry->d_name[0] == '.') continue;
-    snprintf(place, sizeof place, "%s/%s", quarantine, entry->d_name);
-    if (!read_file(&found, place, "values.sqlite")) continue;
-    if (found.size != database.size || memcmp(found.bytes, database.bytes, found.size) != 0)
-      fail("%s does not hold the damaged database", place);
-    bool has_log = read_file(&found, place, "values.sqlite-wal");
-    if (has_log && (found.size != log_file.size || memcmp(found.bytes, log_file.bytes, found.size) != 0))
-      fail("%s does not hold the log of the damaged database", place);
+    const char *place = file_of(quarantine, entry->d_name), *log = file_of(place, "values.sqlite-wal");
+    if (!is_there(file_of(place, "values.sqlite"))) continue;
+    if (!is_same(&database, file_of(place, "values.sqlite"))) fail("%s does not hold the damaged database", place);
+    bool has_log = is_there(log);
+    if (has_log && !is_same(&log_file, log)) fail("%s does not hold the log of the damaged database", place);
     if (has_log || log_file.size == 0) complete++;
   }
   closedir(names);
@@ -287,7 +252,6 @@ static void check_quarantine(void) {
 /* Rounds */
 
 static void prepare_round(uint64_t *random) {
-  char copy[4300];
   int kind = (int)random_below(random, DAMAGES);
   memset(shared, 0, sizeof *shared);
   is_long = kind == CUT;
@@ -297,27 +261,25 @@ static void prepare_round(uint64_t *random) {
   pid_t builder = start(build, NULL);
   await_word(&shared->built, 1, "no store was built");
   kill_now(builder);
-  read_file(&log_file, folder, "values.sqlite-wal");
-  if (!read_file(&journal, folder, "journal")) fail("no journal was built");
+  take_file(&log_file, "values.sqlite-wal");
+  if (!take_file(&journal, "journal")) fail("no journal was built");
   damage(kind, random);
   lay_out(folder);
-  snprintf(copy, sizeof copy, "%s/copy", folder);
+  const char *copy = file_of(folder, "copy");
   if (mkdir(copy, 0700) != 0) fail("no folder %s", copy);
   lay_out(copy);
-  finish(start(salvage_undisturbed, copy));
+  finish(start(salvage_undisturbed, (void *)copy));
   salvages += shared->is_salvaged;
 }
 
 /* kill -9 for a process that may have ended already. */
 static void end_now(pid_t process) {
-  int status = 0;
   kill(process, SIGKILL);
-  waitpid(process, &status, 0);
-  if (WIFEXITED(status) && WEXITSTATUS(status) != 0) fail("process %d found something wrong", (int)process);
+  if (end_of(process) > 0) fail("process %d found something wrong", (int)process);
 }
 
-/* A random moment would rarely hit the short steps, so three times out of four the test waits for one of them. */
-static void await_moment(ino_t damaged, uint64_t *random) {
+/* A random time would rarely hit the short steps, so three times out of four the test waits for one of them. */
+static void await_step(ino_t damaged, uint64_t *random) {
   int64_t deadline = now_ns() + 2 * shared->control_ns;
   int wanted = SETTING_ASIDE + (int)random_below(random, MENDED - SETTING_ASIDE);
   if (random_below(random, 4) == 0) let_pass(random_below(random, (uint64_t)shared->control_ns / 800 + 1));
@@ -334,7 +296,7 @@ static void kill_openers(ino_t damaged, uint64_t *random) {
     openers[i] = start(open_and_write, (void *)(intptr_t)i);
   }
   await_word(&shared->begun[0], 1, "no process began to open the store");
-  await_moment(damaged, random);
+  await_step(damaged, random);
   for (int i = 0; i < victims; i++) end_now(openers[i]);
   kills += (unsigned)victims;
   if (victims == count) hits[step_of(damaged)]++;
@@ -343,21 +305,19 @@ static void kill_openers(ino_t damaged, uint64_t *random) {
 
 static void play_round(uint64_t *random) {
   struct stat status;
-  char path[4400];
   prepare_round(random);
-  if (stat(path_in(path, folder, "values.sqlite"), &status) != 0) fail("there is no database");
+  if (stat(file_of(folder, "values.sqlite"), &status) != 0) fail("there is no database");
   for (uint64_t waves = 1 + random_below(random, WAVES); waves > 0; waves--) kill_openers(status.st_ino, random);
   finish(start(look, NULL));
   if (shared->is_salvaged) check_quarantine();
-  if (is_there("damaged") || is_there("salvaged.sqlite")) fail("the salvage was not finished");
+  if (has("damaged") || has("salvaged.sqlite")) fail("the salvage was not finished");
 }
 
 int main(int argc, char **argv) {
   char text[400] = "";
   begin_torture(argc, argv, 0);
   shared = share(sizeof *shared);
-  uint64_t random = seed;
-  for (round_now = 0; round_now < rounds; round_now++) play_round(&random);
+  play_rounds(play_round);
   for (int i = 0; i < STEPS; i++)
     snprintf(text + strlen(text), sizeof text - strlen(text), "%s%u %s", i > 0 ? ", " : "", hits[i], steps[i]);
   return end_torture(

@@ -26,33 +26,32 @@ static const char *const names[KEYS] = { "red", "green", "blue", "a longer name,
 
 /* Reading */
 
-static kept_status read_as_json(kept_store *store, const char *key, int64_t *value, kept_error *error) {
+static kept_status read_as_json(kept_store *store, const char *key, int64_t *value) {
   char *json = NULL;
-  kept_status status = kept_get_json(store, key, &json, error);
+  kept_status status = kept_get_json(store, key, &json, &why);
   if (status == KEPT_OK) *value = strtoll(json, NULL, 10);
   kept_free(json);
   return status;
 }
 
 /* A transaction conflicts rather than return a value that has changed since it began. */
-static kept_status read_in_transaction(kept_store *store, const char *key, int64_t *value, kept_error *error) {
+static kept_status read_in_transaction(kept_store *store, const char *key, int64_t *value) {
   kept_status status;
   do {
     kept_store *transaction = NULL;
-    expect_ok(kept_begin(store, NULL, &transaction, error), "begin", error);
-    status = kept_get_int64(transaction, key, value, error);
+    expect_ok(kept_begin(store, NULL, &transaction, &why), "begin");
+    status = kept_get_int64(transaction, key, value, &why);
     kept_rollback(transaction);
   } while (status == KEPT_CONFLICT);
   return status;
 }
 
 static void check(kept_store *store, int key, int64_t *seen, uint64_t way) {
-  kept_error error;
   int64_t value = 0, least = load(&shared->keys[key].published);
-  kept_status status = way == 0 ? read_in_transaction(store, names[key], &value, &error)
-    : way < 4                   ? read_as_json(store, names[key], &value, &error)
-                                : kept_get_int64(store, names[key], &value, &error);
-  if (status != KEPT_ABSENT) expect_ok(status, "read", &error);
+  kept_status status = way == 0 ? read_in_transaction(store, names[key], &value)
+    : way < 4                   ? read_as_json(store, names[key], &value)
+                                : kept_get_int64(store, names[key], &value, &why);
+  if (status != KEPT_ABSENT) expect_ok(status, "read");
   int64_t most = load(&shared->keys[key].begun);
   if (value < least) fail("a stale read of \"%s\": %" PRId64 ", published was %" PRId64, names[key], value, least);
   if (value < *seen) fail("\"%s\" went back from %" PRId64 " to %" PRId64, names[key], *seen, value);
@@ -76,7 +75,6 @@ static void *read_until_stopped(void *store) {
 static void read_in_threads(void *context) {
   pthread_t threads[THREADS];
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
-  (void)context;
   for (int i = 0; i < THREADS; i++) {
     if (pthread_create(&threads[i], NULL, read_until_stopped, store) != 0) fail("no thread");
   }
@@ -87,10 +85,9 @@ static void read_in_threads(void *context) {
 /* Writing: some commits, then a pause as long as several reads, so that readers see both. */
 
 static void write_key(kept_store *store, int key) {
-  kept_error error;
   int64_t number = load(&shared->keys[key].begun) + 1;
   store_word(&shared->keys[key].begun, number);
-  expect_ok(kept_set_int64(store, names[key], number, &error), "write", &error);
+  expect_ok(kept_set_int64(store, names[key], number, &why), "write");
   store_word(&shared->keys[key].published, number);
   add(&shared->writes, 1);
 }

@@ -1,7 +1,7 @@
 /* A writer that is stopped while it holds the write lock: other writers fail with "busy" within their timeout, readers
  * are not affected, the store can be opened, and when the writer continues, so do all others.
  *
- * One moment is different: between the two copies of a header that SQLite writes when a commit becomes visible, no
+ * One state is different: between the two copies of a header that SQLite writes when a commit becomes visible, no
  * process can begin to read. A process that opens the store then, or reads a value that is not in memory, fails with
  * "busy" within its timeout. */
 #include "outside.h"
@@ -29,12 +29,10 @@ static int64_t milliseconds_since(int64_t begin) { return (now_ns() - begin) / 1
 /* The writer that is stopped */
 
 static void write_until_stopped(void *context) {
-  kept_error error;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
-  (void)context;
   while (!load(&shared->stop)) {
     int64_t number = add(&shared->begun, 1);
-    expect_ok(kept_set_int64(store, "number", number, &error), "write", &error);
+    expect_ok(kept_set_int64(store, "number", number, &why), "write");
     store_word(&shared->acknowledged, number);
   }
   kept_close(store);
@@ -47,10 +45,9 @@ static kept_store *others;
 /* Several threads at once: they wait for the lock, not for each other's timeouts. */
 static void *meet_lock(void *own) {
   char key[32];
-  kept_error error;
   int64_t begin = now_ns();
   snprintf(key, sizeof key, "other%d", *(int *)own);
-  kept_status status = kept_set_int64(others, key, begin, &error);
+  kept_status status = kept_set_int64(others, key, begin, &why);
   int64_t took = milliseconds_since(begin);
   if (status != KEPT_BUSY) fail("a write answered \"%s\" while another writer was stopped", kept_status_text(status));
   if (took < TIMEOUT_MS - EARLY_MS || took > LATEST_MS) {
@@ -62,8 +59,6 @@ static void *meet_lock(void *own) {
 static void write_as_others(void *context) {
   pthread_t threads[THREADS];
   int numbers[THREADS];
-  kept_error error;
-  (void)context;
   others = open_store(folder, KEPT_SHARED, TIMEOUT_MS);
   for (int i = 0; i < THREADS; i++) {
     numbers[i] = i;
@@ -74,9 +69,9 @@ static void write_as_others(void *context) {
   await_word(&shared->released, 1, "the writer was not let go on");
   kept_status status;
   int64_t begin = now_ns();
-  do status = kept_set_int64(others, "other", begin, &error);
+  do status = kept_set_int64(others, "other", begin, &why);
   while (status == KEPT_BUSY && milliseconds_since(begin) < PATIENCE_SECONDS * 1000);
-  expect_ok(status, "write after the writer went on", &error);
+  expect_ok(status, "write after the writer went on");
   kept_close(others);
 }
 
@@ -84,12 +79,10 @@ static void write_as_others(void *context) {
 
 /* Opened while the writer was stopped, or after it continued. */
 static void read_meanwhile(void *context) {
-  kept_error error;
   kept_store *store = open_store(folder, KEPT_SHARED, TIMEOUT_MS);
-  (void)context;
   for (int i = 0; i < READS; i++) {
     int64_t number = 0, least = load(&shared->acknowledged), begin = now_ns();
-    expect_ok(kept_get_int64(store, "number", &number, &error), "read", &error);
+    expect_ok(kept_get_int64(store, "number", &number, &why), "read");
     if (milliseconds_since(begin) > SLOWEST_READ_MS) fail("a read waited %" PRId64 " ms", milliseconds_since(begin));
     if (number < least || number > load(&shared->begun)) fail("a stale read: %" PRId64 " of %" PRId64, number, least);
   }
@@ -104,30 +97,26 @@ static void expect_busy(kept_status status, const char *what, int64_t begin) {
 
 /* The store was opened before. Its cache may be out of date, so it queries SQLite. */
 static void read_at_half_a_header(void *context) {
-  kept_error error;
   kept_store *store = open_store(folder, KEPT_SHARED, TIMEOUT_MS);
   int64_t number = 0;
-  (void)context;
   add(&shared->done, 1);
   await_word(&shared->done, 2, "the writer did not stop at half a header");
   int64_t begin = now_ns();
-  expect_busy(kept_get_int64(store, "number", &number, &error), "a read", begin);
+  expect_busy(kept_get_int64(store, "number", &number, &why), "a read", begin);
   add(&shared->done, 1);
   await_word(&shared->released, 1, "the writer was not let go on");
   int64_t least = load(&shared->acknowledged);
-  expect_ok(kept_get_int64(store, "number", &number, &error), "read after the writer went on", &error);
+  expect_ok(kept_get_int64(store, "number", &number, &why), "read after the writer went on");
   if (number < least) fail("a stale read: %" PRId64 " of %" PRId64, number, least);
   kept_close(store);
 }
 
 static void open_at_half_a_header(void *context) {
   kept_options options = KEPT_OPTIONS_INIT;
-  kept_error error;
   kept_store *store = NULL;
-  (void)context;
   options.busy_timeout_ms = TIMEOUT_MS;
   int64_t begin = now_ns();
-  expect_busy(kept_open(folder, &options, &store, &error), "opening", begin);
+  expect_busy(kept_open(folder, &options, &store, &why), "opening", begin);
   add(&shared->done, 1);
   await_word(&shared->released, 1, "the writer was not let go on");
   kept_close(open_store(folder, KEPT_SHARED, TIMEOUT_MS));
@@ -161,7 +150,7 @@ static void stop_writing(pid_t writer, uint64_t *random) {
   do {
     kill(writer, SIGCONT);
     if (!stop_at(writer, COMMITTING, folder, random)) fail("the writer never held the lock");
-  } while (stands_at(WRITING, folder) || stands_at(HALF_A_HEADER, folder) || stands_at(RESTARTING_LOG, folder));
+  } while (is_in_state(WRITING, folder) || is_in_state(HALF_A_HEADER, folder) || is_in_state(RESTARTING_LOG, folder));
 }
 
 static void play_round(uint64_t *random) {

@@ -41,7 +41,7 @@ typedef struct seen {
   do { \
     kept_status done = call; \
     while (done == KEPT_BUSY) done = call; \
-    expect_ok(done, what, &error); \
+    expect_ok(done, what); \
   } while (0)
 
 /* Writing */
@@ -62,22 +62,20 @@ static size_t fill(char *text, int64_t number, size_t length) {
 static size_t any_length(uint64_t *random) {
   if (random_below(random, 400) == 0) return MOST_LENGTH - (size_t)random_below(random, 3);
   if (random_below(random, 4) == 0) return 32 + (size_t)random_below(random, 300000);
-  size_t limit = limits[random_below(random, sizeof limits / sizeof *limits)];
+  size_t limit = limits[random_below(random, COUNT(limits))];
   return limit - 4 + (size_t)random_below(random, 9);
 }
 
 static void set_text(kept_store *together, struct writer *writer, const char *key, int64_t number, size_t length) {
   static char text[MOST_LENGTH + 32];
   char name[NAME];
-  kept_error error;
-  EXPECT_DONE(kept_set_string(together, name_of(name, writer->number, key), text, fill(text, number, length), &error),
+  EXPECT_DONE(kept_set_string(together, name_of(name, writer->number, key), text, fill(text, number, length), &why),
     "set a text");
 }
 
 static void remove_key(kept_store *together, struct writer *writer, const char *key) {
   char name[NAME];
-  kept_error error;
-  EXPECT_DONE(kept_set_json(together, name_of(name, writer->number, key), "null", &error), "remove a key");
+  EXPECT_DONE(kept_set_json(together, name_of(name, writer->number, key), "null", &why), "remove a key");
 }
 
 static void write_many(kept_store *together, struct writer *writer, int64_t number) {
@@ -91,32 +89,30 @@ static void write_many(kept_store *together, struct writer *writer, int64_t numb
 
 static kept_status commit_next(kept_store *store, struct writer *writer, int64_t number, uint64_t *random) {
   char name[NAME], key[NAME];
-  kept_error error;
   kept_store *together = NULL;
-  EXPECT_DONE(kept_begin(store, NULL, &together, &error), "begin");
-  EXPECT_DONE(kept_set_int64(together, name_of(name, writer->number, "n"), number, &error), "set the number");
+  EXPECT_DONE(kept_begin(store, NULL, &together, &why), "begin");
+  EXPECT_DONE(kept_set_int64(together, name_of(name, writer->number, "n"), number, &why), "set the number");
   set_text(together, writer, "text", number, any_length(random));
   if (number % SECRET_EACH == 0) set_text(together, writer, "secret", number, any_length(random));
   if (number % 2 == 0) set_text(together, writer, "even", number, any_length(random));
   else remove_key(together, writer, "even");
   snprintf(key, sizeof key, "item.%" PRId64, number);
-  EXPECT_DONE(kept_set_bool(together, name_of(name, writer->number, key), true, &error), "add an item");
+  EXPECT_DONE(kept_set_bool(together, name_of(name, writer->number, key), true, &why), "add an item");
   snprintf(key, sizeof key, "item.%" PRId64, number - 1);
   remove_key(together, writer, key);
   if (number % MANY_EACH <= 1) write_many(together, writer, number);
-  kept_status status = kept_commit(together, NULL, &error);
-  if (status != KEPT_CONFLICT && status != KEPT_BUSY) expect_ok(status, "commit", &error);
+  kept_status status = kept_commit(together, NULL, &why);
+  if (status != KEPT_CONFLICT && status != KEPT_BUSY) expect_ok(status, "commit");
   return status;
 }
 
 static void write_on(void *own) {
   struct writer *writer = own;
   char name[NAME];
-  kept_error error;
   kept_store *store = open_store(folder, KEPT_SHARED, 5000);
   uint64_t random = seed * 7 + (uint64_t)writer->number + round_now;
   name_of(name, writer->number, "secret");
-  EXPECT_DONE(kept_declare_json(store, name, "{\"type\":\"string\",\"secret\":true}", &error), "declare");
+  EXPECT_DONE(kept_declare_json(store, name, "{\"type\":\"string\",\"secret\":true}", &why), "declare");
   for (int64_t number = 1; number <= COMMITS; number++) {
     store_word(&writer->begun, number);
     while (commit_next(store, writer, number, &random) != KEPT_OK) {}
@@ -178,25 +174,23 @@ enum { CHANGED = -1 };
 static int64_t text_of(kept_store *store, int writer, const char *key) {
   static char text[MOST_LENGTH + 32];
   char name[NAME];
-  kept_error error;
   size_t length = 0;
   kept_status status = KEPT_BUSY;
   name_of(name, writer, key);
-  while (status == KEPT_BUSY) status = kept_get_string(store, name, text, sizeof text, &length, &error);
+  while (status == KEPT_BUSY) status = kept_get_string(store, name, text, sizeof text, &length, &why);
   if (status == KEPT_ABSENT || status == KEPT_CONFLICT) return status == KEPT_ABSENT ? 0 : CHANGED;
-  expect_ok(status, "read a text", &error);
+  expect_ok(status, "read a text");
   return number_in(text, length, name);
 }
 
 static int64_t number_of(kept_store *store, int writer) {
   char name[NAME];
-  kept_error error;
   int64_t number = 0;
   kept_status status = KEPT_BUSY;
   name_of(name, writer, "n");
-  while (status == KEPT_BUSY) status = kept_get_int64(store, name, &number, &error);
+  while (status == KEPT_BUSY) status = kept_get_int64(store, name, &number, &why);
   if (status == KEPT_ABSENT || status == KEPT_CONFLICT) return status == KEPT_ABSENT ? 0 : CHANGED;
-  expect_ok(status, "read the number", &error);
+  expect_ok(status, "read the number");
   return number;
 }
 
@@ -217,14 +211,13 @@ static int list_key(void *own, const char *name) {
 
 static void read_snapshot(kept_store *store, struct writer *writer, uint64_t *random) {
   char prefix[NAME];
-  kept_error error;
   kept_store *snapshot = NULL;
   int64_t least = load(&writer->acknowledged);
   name_of(prefix, writer->number, "");
   const char *scope = random_below(random, 2) ? prefix : "";
-  EXPECT_DONE(kept_snapshot(store, scope, &snapshot, &error), "take a snapshot");
+  EXPECT_DONE(kept_snapshot(store, scope, &snapshot, &why), "take a snapshot");
   listed listed = { .store = snapshot, .writer = writer->number };
-  EXPECT_DONE(kept_list(snapshot, prefix, list_key, &listed, &error), "list a snapshot");
+  EXPECT_DONE(kept_list(snapshot, prefix, list_key, &listed, &why), "list a snapshot");
   listed.seen.n = number_of(snapshot, writer->number);
   kept_snapshot_end(snapshot);
   check(&listed.seen, writer, least, "a snapshot");
@@ -234,10 +227,9 @@ static void read_snapshot(kept_store *store, struct writer *writer, uint64_t *ra
 /* A listing has names alone, so they must tell the number. */
 static void read_listing(kept_store *store, struct writer *writer) {
   char prefix[NAME];
-  kept_error error;
   int64_t least = load(&writer->acknowledged);
   listed listed = { .writer = writer->number };
-  EXPECT_DONE(kept_list(store, name_of(prefix, writer->number, ""), list_key, &listed, &error), "list");
+  EXPECT_DONE(kept_list(store, name_of(prefix, writer->number, ""), list_key, &listed, &why), "list");
   seen *seen = &listed.seen;
   int64_t n = seen->items == 1 ? seen->item : 0;
   bool is_whole = seen->items == (n > 0) && seen->text == (n > 0) && seen->secret == (n >= SECRET_EACH) &&
@@ -250,14 +242,13 @@ static void read_listing(kept_store *store, struct writer *writer) {
 /* In an export the values follow their keys, and contain nothing that has to be escaped. */
 static void read_export(kept_store *store, struct writer *writer) {
   char prefix[NAME], quoted[NAME + 1];
-  kept_error error;
   kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
   char *json = NULL;
   seen seen = { 0 };
   int64_t least = load(&writer->acknowledged);
   options.flags = KEPT_TRANSFER_SECRETS;
   options.prefix = name_of(prefix, writer->number, "");
-  EXPECT_DONE(kept_export_json(store, &options, &json, &error), "export");
+  EXPECT_DONE(kept_export_json(store, &options, &json, &why), "export");
   snprintf(quoted, sizeof quoted, "\"%s", prefix);
   const char *at = strstr(json, "\"values\":");
   while (at != NULL && (at = strstr(at, quoted)) != NULL) {
@@ -276,9 +267,8 @@ static void read_export(kept_store *store, struct writer *writer) {
 
 static void read_transaction(kept_store *store, struct writer *writer, int reader) {
   char key[NAME];
-  kept_error error;
   kept_store *transaction = NULL;
-  EXPECT_DONE(kept_begin(store, NULL, &transaction, &error), "begin");
+  EXPECT_DONE(kept_begin(store, NULL, &transaction, &why), "begin");
   int64_t n = number_of(transaction, writer->number), text = text_of(transaction, writer->number, "text"),
           secret = text_of(transaction, writer->number, "secret"), even = text_of(transaction, writer->number, "even");
   if (n == CHANGED || text == CHANGED || secret == CHANGED || even == CHANGED) {
@@ -286,10 +276,10 @@ static void read_transaction(kept_store *store, struct writer *writer, int reade
     return;
   }
   snprintf(key, sizeof key, "reader%d", reader);
-  EXPECT_DONE(kept_set_int64(transaction, key, n, &error), "write");
-  kept_status status = kept_commit(transaction, NULL, &error);
+  EXPECT_DONE(kept_set_int64(transaction, key, n, &why), "write");
+  kept_status status = kept_commit(transaction, NULL, &why);
   if (status == KEPT_CONFLICT || status == KEPT_BUSY) return;
-  expect_ok(status, "commit", &error);
+  expect_ok(status, "commit");
   if (text != n || secret != n - n % SECRET_EACH || even != (n % 2 == 0 ? n : 0)) {
     fail("a transaction that was committed has read n %" PRId64 ", text %" PRId64 ", secret %" PRId64 ", even %" PRId64,
       n, text, secret, even);
@@ -335,15 +325,14 @@ typedef struct observer {
 } observer;
 
 static int64_t value_of(const kept_value *value, const char *name) {
-  kept_error error;
   int64_t number = 0;
   bool is_there = false;
   const char *text = NULL;
   size_t length = 0;
   if (value == NULL) return 0;
-  if (kept_value_int64(value, &number, &error) == KEPT_OK) return number;
-  if (kept_value_bool(value, &is_there, &error) == KEPT_OK) return is_there;
-  expect_ok(kept_value_string(value, &text, &length, &error), "read a value in a notice", &error);
+  if (kept_value_int64(value, &number, &why) == KEPT_OK) return number;
+  if (kept_value_bool(value, &is_there, &why) == KEPT_OK) return is_there;
+  expect_ok(kept_value_string(value, &text, &length, &why), "read a value in a notice");
   return number_in(text, length, name);
 }
 
@@ -354,7 +343,7 @@ static void receive(void *own, const kept_notice *notice) {
   for (size_t i = 0; i < kept_notice_count(notice); i++) {
     const char *name = kept_notice_key(notice, i), *key = strchr(name, '.') + 1;
     int64_t old = value_of(kept_notice_old(notice, i), name), new = value_of(kept_notice_new(notice, i), name);
-    /* What is not counted again was there before. */
+    /* Items that are not counted again were there before. */
     if (strncmp(key, "item.", 5) == 0 && (old != 0) == (new != 0)) continue;
     if (strncmp(key, "many.", 5) == 0 && (old != 0) == (new != 0)) observer->seen.many_count -= new != 0 ? 1 : -1;
     note(&observer->seen, key, new);
@@ -372,7 +361,6 @@ static void receive(void *own, const kept_notice *notice) {
 static void observe(void *own) {
   int number = (int)(intptr_t)own;
   char prefix[NAME];
-  kept_error error;
   observer observers[WRITERS];
   kept_subscription *subscriptions[WRITERS];
   kept_store *store = open_store(folder, KEPT_SHARED, 5000);
@@ -382,7 +370,7 @@ static void observe(void *own) {
     for (int i = 0; i < WRITERS; i++) {
       observers[i] = (observer){ .writer = &shared->writers[i], .received = &shared->received[number][i] };
       EXPECT_DONE(kept_observe(store, name_of(prefix, i, ""), KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, receive,
-                    &observers[i], NULL, &subscriptions[i], &error),
+                    &observers[i], NULL, &subscriptions[i], &why),
         "observe");
     }
     for (int i = 0; i < (next < COMMITS ? 1 : WRITERS); i++) {

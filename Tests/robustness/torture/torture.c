@@ -2,10 +2,8 @@
 #include "torture.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,13 +12,14 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "processes.h"
 
 unsigned rounds;
 unsigned round_now;
 uint64_t seed;
+char what[200];
 
 static const char *name;
 static int64_t begun_at;
@@ -30,12 +29,6 @@ static unsigned folders;
 static int64_t *failures; /* of all processes: no process waits for one that has failed */
 
 /* Beginning and ending */
-
-int64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
 
 void begin_torture(int argc, char **argv, unsigned default_rounds) {
   const char *slash = strrchr(argv[0], '/');
@@ -48,21 +41,19 @@ void begin_torture(int argc, char **argv, unsigned default_rounds) {
   begun_at = now_ns();
   failures = share(sizeof *failures);
   seed = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t)begun_at ^ (uint64_t)getpid() << 40;
-  const char *base = getenv("TMPDIR");
-  snprintf(root, sizeof root, "%s/kept-torture-XXXXXX", base && *base ? base : "/tmp");
-  if (mkdtemp(root) == NULL) fail("no folder at %s: %s", root, strerror(errno));
+  make_folder(root, sizeof root, "kept-torture");
   printf("%s: %u rounds, seed 0x%" PRIx64 "\n", name, rounds, seed);
   fflush(stdout);
 }
 
-static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk) {
-  (void)status, (void)type, (void)walk;
-  return remove(path);
+void play_rounds(void (*play_round)(uint64_t *random)) {
+  uint64_t random = seed;
+  for (round_now = 0; round_now < rounds; round_now++) play_round(&random);
 }
 
 int end_torture(const char *format, ...) {
   va_list values;
-  nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+  remove_tree(root);
   printf("%s: ", name);
   va_start(values, format);
   vprintf(format, values);
@@ -77,18 +68,11 @@ void fail(const char *format, ...) {
   va_start(values, format);
   vsnprintf(text, sizeof text, format, values);
   va_end(values);
-  fprintf(stderr, "%s: %s\n  seed 0x%" PRIx64 ", round %u, folder %s\n", name, text, seed, round_now, folder);
+  fprintf(stderr, "%s: %s%s%s\n  seed 0x%" PRIx64 ", round %u, folder %s\n", name, what, *what ? ": " : "", text, seed,
+    round_now, folder);
   if (failures) add(failures, 1);
   while (getenv("KEPT_TORTURE_STAY") != NULL) pause();
   _exit(1);
-}
-
-/* SplitMix64. */
-uint64_t random_below(uint64_t *state, uint64_t end) {
-  uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-  return (z ^ z >> 31) % end;
 }
 
 /* Shared memory */
@@ -106,7 +90,7 @@ int64_t add(int64_t *word, int64_t value) { return __atomic_add_fetch(word, valu
 /* Stores */
 
 const char *fresh_folder(void) {
-  if (folders > 0) nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+  if (folders > 0) remove_tree(folder);
   snprintf(folder, sizeof folder, "%s/store-%u", root, ++folders);
   return folder;
 }
@@ -114,15 +98,14 @@ const char *fresh_folder(void) {
 kept_store *open_store(const char *path, uint32_t durability, uint32_t busy_timeout_ms) {
   kept_options options = KEPT_OPTIONS_INIT;
   kept_store *store = NULL;
-  kept_error error;
   options.durability = durability;
   options.busy_timeout_ms = busy_timeout_ms;
-  expect_ok(kept_open(path, &options, &store, &error), "open", &error);
+  expect_ok(kept_open(path, &options, &store, &why), "open");
   return store;
 }
 
-void expect_ok(kept_status status, const char *what, const kept_error *error) {
-  if (status != KEPT_OK) fail("could not %s: %s: %s", what, kept_status_text(status), error->message);
+void expect_ok(kept_status status, const char *what) {
+  if (status != KEPT_OK) fail("could not %s: %s: %s", what, kept_status_text(status), why.message);
 }
 
 /* Processes */
@@ -140,33 +123,29 @@ pid_t start(void (*play)(void *), void *context) {
 
 void finish(pid_t process) {
   struct pollfd end = { (int)syscall(SYS_pidfd_open, process, 0), POLLIN, 0 };
-  int status = 0;
   if (end.fd < 0) fail("process %d cannot be awaited: %s", (int)process, strerror(errno));
   int ended = poll(&end, 1, PATIENCE_SECONDS * 1000);
   close(end.fd);
   if (ended != 1) fail("process %d hangs", (int)process);
-  waitpid(process, &status, 0);
-  if (WIFSIGNALED(status)) fail("process %d died of signal %d", (int)process, WTERMSIG(status));
-  if (WEXITSTATUS(status) != 0) fail("process %d found something wrong", (int)process);
+  int status = end_of(process);
+  if (status < 0) fail("process %d died of signal %d", (int)process, -status);
+  if (status != 0) fail("process %d found something wrong", (int)process);
+}
+
+void expect_signal(pid_t process, int signal) {
+  if (end_of(process) != -signal) fail("process %d found something wrong", (int)process);
 }
 
 void kill_now(pid_t process) {
-  int status = 0;
   kill(process, SIGKILL);
-  waitpid(process, &status, 0);
-  if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) fail("process %d ended before it was killed", (int)process);
+  if (end_of(process) != -SIGKILL) fail("process %d ended before it was killed", (int)process);
 }
 
 void await_word(const int64_t *word, int64_t least, const char *what) {
-  int64_t deadline = now_ns() + PATIENCE_SECONDS * INT64_C(1000000000);
+  int64_t deadline = now_ns() + PATIENCE_SECONDS * NS_PER_SECOND;
   while (load(word) < least) {
     if (now_ns() > deadline) fail("in %d seconds %s", PATIENCE_SECONDS, what);
     if (load(failures) > 0) _exit(1);
     let_pass(50);
   }
-}
-
-void let_pass(uint64_t microseconds) {
-  struct timespec pause = { (time_t)(microseconds / 1000000), (long)(microseconds % 1000000) * 1000 };
-  nanosleep(&pause, NULL);
 }

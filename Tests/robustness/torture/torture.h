@@ -12,12 +12,14 @@
 #ifndef TORTURE_H
 #define TORTURE_H
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include <kept.h>
 #include <stdbool.h>
 #include <sys/types.h>
+
+#include "check.h"
+#include "clock.h"
+#include "files.h"
+#include "random.h"
+#include "stores.h"
 
 /** How long any operation may take before it is reported as hanging. */
 #define PATIENCE_SECONDS 120
@@ -25,16 +27,18 @@
 extern unsigned rounds;
 extern unsigned round_now;
 extern uint64_t seed;
+/** The current attempt, if a program says it. */
+extern char what[200];
 
 /** Reads the command line, ROUNDS [SEED], and prints the seed. If the default is 0, the rounds must be given. */
 void begin_torture(int argc, char **argv, unsigned default_rounds);
-/** Prints what was done and how long it took. @return the exit status */
+/** Plays all rounds, with numbers at random from the seed. */
+void play_rounds(void (*play_round)(uint64_t *random));
+/** Prints a summary and the duration. @return the exit status */
 int end_torture(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/** Prints a failure with the seed and the round, and ends the process. The folder is kept for inspection. */
+/** Prints a failure with the attempt, the seed and the round, and ends the process. The folder is kept for
+ *  inspection. */
 void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-
-/** A number below `end`. Two seeds never give the same sequence. */
-uint64_t random_below(uint64_t *state, uint64_t end);
 
 /** Zeroed memory, shared with the processes that are started from now on. */
 void *share(size_t size);
@@ -46,19 +50,18 @@ int64_t add(int64_t *word, int64_t value);
 const char *fresh_folder(void);
 /** Opens a store, or fails. */
 kept_store *open_store(const char *folder, uint32_t durability, uint32_t busy_timeout_ms);
-/** Fails unless the status is KEPT_OK. */
-void expect_ok(kept_status status, const char *what, const kept_error *error);
+/** Fails unless the call, which reports into `why`, returned KEPT_OK. */
+void expect_ok(kept_status status, const char *what);
 
 /** Starts a process that calls `play`; it dies with its parent. */
 pid_t start(void (*play)(void *), void *context);
 /** Waits for a process, which must exit with status 0 within the time limit. */
 void finish(pid_t process);
+/** Waits for a process, which must die of this signal. */
+void expect_signal(pid_t process, int signal);
 /** kill -9, and waits for the process to end. */
 void kill_now(pid_t process);
 /** Waits until a shared word is at least `least`; otherwise fails with `what`. */
 void await_word(const int64_t *word, int64_t least, const char *what);
-/** Sleeps for this time: torture has no event to wait for. */
-void let_pass(uint64_t microseconds);
-int64_t now_ns(void);
 
 #endif

@@ -1,11 +1,10 @@
 /* kill -9 of a writer between its commit and the wake-up of the others, and of observers that wait: the remaining
- * observers receive every commit within two seconds. A process of its own reads what is committed. */
+ * observers receive every commit within two seconds. A process of its own reads the commits. */
 #include "outside.h"
 
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 
 /* The longest sleep of a watcher, and the delay that a busy machine may add. */
 enum { OBSERVERS = 4, BOUND_MS = 2000, SLACK_MS = 60000 };
@@ -26,25 +25,22 @@ static int64_t slowest_ns;
 /* The victim */
 
 static void write_on(void *context) {
-  kept_error error;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
   uint64_t random = seed + round_now;
-  (void)context;
   for (;;) {
     int64_t number = add(&shared->begun, 1);
-    expect_ok(kept_set_int64(store, "number", number, &error), "write", &error);
+    expect_ok(kept_set_int64(store, "number", number, &why), "write");
     store_word(&shared->acknowledged, number);
     let_pass(random_below(&random, 100));
   }
 }
 
-/* Observers: two with callbacks from the library, one of which also reads, so that its maintenance thread is running;
- * and two with an event loop */
+/* Observers: two with callbacks from the library, where one also reads, so that its maintenance thread is running; and
+ * two with an event loop */
 
 static int64_t number_in(const kept_value *value) {
-  kept_error error;
   int64_t number = 0;
-  if (value != NULL) expect_ok(kept_value_int64(value, &number, &error), "read a value in a notice", &error);
+  if (value != NULL) expect_ok(kept_value_int64(value, &number, &why), "read a value in a notice");
   return number;
 }
 
@@ -59,11 +55,10 @@ static void receive(void *own, const kept_notice *notice) {
 
 static void run_loop(kept_store *store) {
   struct pollfd due = { .events = POLLIN };
-  kept_error error;
-  expect_ok(kept_store_fd(store, &due.fd, &error), "get the descriptor", &error);
+  expect_ok(kept_store_fd(store, &due.fd, &why), "get the descriptor");
   for (;;) {
     poll(&due, 1, -1);
-    expect_ok(kept_store_dispatch(store, 0, NULL, &error), "dispatch", &error);
+    expect_ok(kept_store_dispatch(store, 0, NULL, &why), "dispatch");
   }
 }
 
@@ -72,16 +67,15 @@ static void listen(void *own) {
   kept_options options = KEPT_OPTIONS_INIT;
   kept_store *store = NULL;
   kept_subscription *subscription;
-  kept_error error;
   uint32_t flags = KEPT_OBSERVE_KEY | KEPT_OBSERVE_INITIAL;
   int64_t number;
   if (observer->kind >= 2) options.delivery = KEPT_BY_HOST;
-  expect_ok(kept_open(folder, &options, &store, &error), "open", &error);
-  expect_ok(kept_observe(store, "number", flags, receive, observer, NULL, &subscription, &error), "observe", &error);
+  expect_ok(kept_open(folder, &options, &store, &why), "open");
+  expect_ok(kept_observe(store, "number", flags, receive, observer, NULL, &subscription, &why), "observe");
   store_word(&observer->listens, 1);
   if (observer->kind >= 2) run_loop(store);
   for (;;) {
-    if (observer->kind == 1) kept_get_int64(store, "number", &number, &error);
+    if (observer->kind == 1) kept_get_int64(store, "number", &number, &why);
     let_pass(observer->kind == 1 ? 100000 : 10000000);
   }
 }
@@ -98,11 +92,9 @@ static pid_t start_observer(int number) {
 
 /** In a process of its own, so that nothing is open in the one that starts the others. */
 static void look(void *unused) {
-  kept_error error;
   int64_t number = 0;
-  (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 5000);
-  expect_ok(kept_get_int64(store, "number", &number, &error), "read", &error);
+  expect_ok(kept_get_int64(store, "number", &number, &why), "read");
   store_word(&shared->committed, number);
   kept_close(store);
 }

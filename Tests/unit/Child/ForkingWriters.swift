@@ -9,26 +9,26 @@ enum ForkingWriters {
   private static let isDone = Atomic(false)
 
   /// The parent writes a key, its child another.
-  static func besideAWriter(_ store: Store, _ path: String) throws -> String {
-    try fork(beside: { try store.setJSON("2", forKey: "a") }, path, reading: store) {
+  static func duringAWrite(_ store: Store, _ path: String) throws -> String {
+    try fork(during: { try store.setJSON("2", forKey: "a") }, path, reading: store) {
       try store.setJSON("3", forKey: "b")
       return "wrote"
     }
   }
 
   /// The parent writes through a handle that its child destroys.
-  static func besideAWrittenHandle(_ store: Store, _ path: String) throws -> String {
+  static func whileAHandleIsWritten(_ store: Store, _ path: String) throws -> String {
     let handle = try store.handle("a", of: Int.self)
-    return try fork(beside: { try handle.set(2) }, path, reading: store) {
+    return try fork(during: { try handle.set(2) }, path, reading: store) {
       try handle.destroy()
       return "destroyed"
     }
   }
 
   /// The parent destroys a handle that its child writes through.
-  static func besideADestroyedHandle(_ store: Store, _ path: String) throws -> String {
+  static func whileAHandleIsDestroyed(_ store: Store, _ path: String) throws -> String {
     let handle = try store.handle("a", of: Int.self)
-    return try fork(beside: { try handle.destroy() }, path, reading: store) {
+    return try fork(during: { try handle.destroy() }, path, reading: store) {
       try handle.set(3)
       return "wrote"
     }
@@ -38,7 +38,7 @@ enum ForkingWriters {
   ///
   /// The child then reads a key, and does its part once the parent's is done.
   private static func fork(
-    beside parents: @escaping @Sendable () throws -> Void, _ path: String, reading store: Store,
+    during parents: @escaping @Sendable () throws -> Void, _ path: String, reading store: Store,
     _ childs: () throws -> String
   ) throws -> String {
     let other = try DirectoryStorage(path: path)
@@ -48,23 +48,23 @@ enum ForkingWriters {
       isDone.store(true, ordering: .releasing)
     }
     while openLocks(in: path) < 2 { sched_yield() }
-    let (said, command) = (Pipe(), Pipe())
+    let (said, command) = (try Line(), try Line())
     let child = try Forking.fork()
     if child == 0 {
       Forking.endSoon()
-      Forking.say(outcome { "read \(try store.json(forKey: "a") ?? "nothing")" }, on: said)
-      _ = Forking.line(of: command)
-      Forking.say(outcome(childs), on: said)
+      said.say(outcome { "read \(try store.json(forKey: "a") ?? "nothing")" })
+      _ = command.line()
+      said.say(outcome(childs))
       _exit(0)
     }
     // The child has the other end, and its end must be detected.
-    try said.fileHandleForWriting.close()
+    said.closeWriting()
     let parent = isDone.load(ordering: .acquiring) ? "had given up" : "still waited"
-    let read = Forking.line(of: said)
+    let read = said.line()
     other.unlock()
     while !isDone.load(ordering: .acquiring) { sched_yield() }
-    Forking.say("go", on: command)
-    let did = Forking.line(of: said)
+    command.say("go")
+    let did = said.line()
     waitpid(child, nil, 0)
     return "the parent \(parent), the child \(read) and \(did)"
   }

@@ -2,6 +2,8 @@
 
 import Foundation
 import KeptCore
+import KeptSystem
+import KeptValues
 
 enum Watching {
   /// The number of values in a layer file, or the error.

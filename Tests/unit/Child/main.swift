@@ -3,7 +3,7 @@
 // are a layer.
 //   get KEY · set KEY JSON · remove KEY · revision
 //   churn KEY, which never ends · layer PATH · watch PATH · await-change · use-up-descriptors · watch-across-fork PATH
-//   fork-beside-a-writer PATH · fork-beside-a-written-handle PATH · fork-beside-a-destroyed-handle PATH
+//   fork-during-a-write PATH · fork-while-a-handle-is-written PATH · fork-while-a-handle-is-destroyed PATH
 // It answers each with a line: the value as JSON, "absent", "ok", a number, or the error.
 
 import Foundation
@@ -34,9 +34,9 @@ func answer(_ words: [String], _ store: Store) throws -> String {
   case ("await-change", 1): return Watching.awaitChange()
   case ("use-up-descriptors", 1): return Watching.useUpDescriptors()
   case ("watch-across-fork", 2): return try Forking.watchInBoth(words[1])
-  case ("fork-beside-a-writer", 2): return try ForkingWriters.besideAWriter(store, words[1])
-  case ("fork-beside-a-written-handle", 2): return try ForkingWriters.besideAWrittenHandle(store, words[1])
-  case ("fork-beside-a-destroyed-handle", 2): return try ForkingWriters.besideADestroyedHandle(store, words[1])
+  case ("fork-during-a-write", 2): return try ForkingWriters.duringAWrite(store, words[1])
+  case ("fork-while-a-handle-is-written", 2): return try ForkingWriters.whileAHandleIsWritten(store, words[1])
+  case ("fork-while-a-handle-is-destroyed", 2): return try ForkingWriters.whileAHandleIsDestroyed(store, words[1])
   default:
     return "what is \(words)?"
   }

@@ -1,6 +1,6 @@
 // The numbers that C has for transactions, snapshots and subscriptions.
 
-import KeptCore
+@testable import KeptSystem
 import Synchronization
 import Testing
 

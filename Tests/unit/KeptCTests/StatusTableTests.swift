@@ -1,7 +1,7 @@
 // Compares the statuses of kept.h with the codes of StoreError.
 
 import CKept
-import KeptCore
+@testable import KeptValues
 import Testing
 
 @testable import KeptC

@@ -43,7 +43,7 @@ enum Compiler {
     return diagnostics
   }
 
-  /// SwiftPM puts the modules beside this test program.
+  /// SwiftPM puts the modules next to this test program.
   private static let modules = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
     .appending(path: "Modules")
 

@@ -3,12 +3,13 @@
 import Foundation
 import Kept
 import KeptUserDefaults
+@testable import KeptValues
 import Testing
 
 extension Keys {
   fileprivate static let width = Key<CGFloat>("width", default: 1.5)
   fileprivate static let number = Key("number", default: NSNumber(value: 5), through: .foundation)
-  fileprivate static let moment = Key<NSDate?>("moment", through: .foundation)
+  fileprivate static let date = Key<NSDate?>("date", through: .foundation)
   fileprivate static let home = Key<NSURL?>("home", through: .foundation)
   fileprivate static let id = Key<NSUUID?>("id", through: .foundation)
 }
@@ -37,12 +38,12 @@ extension Keys {
     #expect(settings[.number] == number)
   }
 
-  @Test func `may be a moment, an address or an id`() throws {
-    let (moment, id) = (NSDate(timeIntervalSince1970: 1.5), NSUUID())
+  @Test func `may be a date, an address or an id`() throws {
+    let (date, id) = (NSDate(timeIntervalSince1970: 1.5), NSUUID())
     let home = try #require(NSURL(string: "gopher://example.com/1"))
-    (settings[.moment], settings[.home], settings[.id]) = (moment, home, id)
-    #expect(settings[.moment] == moment && settings[.home] == home && settings[.id] == id)
-    #expect(try settings.json(forKey: "moment") == #"{"$date":"1970-01-01T00:00:01.5Z"}"#)
+    (settings[.date], settings[.home], settings[.id]) = (date, home, id)
+    #expect(settings[.date] == date && settings[.home] == home && settings[.id] == id)
+    #expect(try settings.json(forKey: "date") == #"{"$date":"1970-01-01T00:00:01.5Z"}"#)
   }
 
   @Test func `of another kind is an error, and stays`() throws {

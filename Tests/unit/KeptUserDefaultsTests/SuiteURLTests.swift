@@ -3,6 +3,7 @@
 import Foundation
 import Kept
 import KeptUserDefaults
+@testable import KeptValues
 import Testing
 
 extension Keys {
@@ -37,7 +38,7 @@ extension Keys {
     #expect(try store.value(for: .folder) == url)
     let revision = try store.revision(of: .folder)
     try store.set(url, for: .folder)
-    #expect(try store.revision(of: .folder) == revision, "the same again is no change")
+    #expect(try store.revision(of: .folder) == revision, "the same again changes nothing")
     // Another process reads the same from the file.
     let again = Store(storage: SimpleStorageAdapter(try UserDefaultsStorage(suite: suite)))
     #expect(try again.value(for: .folder) == url)
@@ -84,6 +85,6 @@ extension Keys {
     let url = try NSKeyedArchiver.archivedData(
       withRootObject: NSURL(fileURLWithPath: "/tmp"), requiringSecureCoding: true)
     let error = #expect(throws: StoreError.self) { try store.set(url, forKey: "bytes") }
-    #expect(error?.code == .unsupported && error?.message.contains("as its text") == true)
+    #expect(error?.code == .unsupported && error?.message.contains("as a string") == true)
   }
 }

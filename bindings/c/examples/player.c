@@ -12,7 +12,7 @@ static int fail(const kept_error *error) {
   return 1;
 }
 
-/** Moves the window by ten. KEPT_CONFLICT: another process has moved it meanwhile; try again. */
+/** Moves the window by ten. KEPT_CONFLICT: another process has moved it in between; try again. */
 static kept_status move_window(kept_store *store, kept_error *error) {
   json_object *frame = NULL;
   uint64_t revision = 0;

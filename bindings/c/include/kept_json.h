@@ -12,7 +12,7 @@
  *   you own the only reference; release it with json_object_put().
  * - The reference counts of json-c are not atomic. This library shares no object between threads: each call makes its
  *   own. Do not give one object to two threads, not even to read it.
- * - The types and values of a tree decide what is written, never its printed form. Doubles are written so that they
+ * - The types and values of a tree decide the written value, never its printed form. Doubles are written so that they
  *   read back bit for bit, whatever double format or serializer the process or the object uses.
  */
 #ifndef KEPT_JSON_H

@@ -12,7 +12,7 @@ static kept_status given(kept_status status, char *text, json_object **tree, kep
 }
 
 static kept_status null_argument(kept_error *error) {
-  return refuse(error, KEPT_INVALID, "the argument that receives the tree is NULL; it must not be");
+  return refuse(error, KEPT_INVALID, "the argument that receives the tree must not be NULL");
 }
 
 kept_status kept_json_declare(kept_store *store, const char *key, json_object *schema, kept_error *error) {

@@ -25,11 +25,11 @@ static kept_store *begin(void) {
 static kept_status put(json_object *value, kept_store **place, kept_error *error) {
   char *text = NULL;
   *place = NULL;
-  if (value == NULL) return refuse(error, KEPT_WRONG_TYPE, "the tree is null; look first whether there is a value");
+  if (value == NULL) return refuse(error, KEPT_WRONG_TYPE, "the tree is null; check first that there is a value");
   kept_status status = json_text_of(value, &text, error);
   if (status != KEPT_OK) return status;
   kept_store *begun = begin();
-  status = begun == NULL ? refuse(error, KEPT_FAILED, "there is no memory to convert the value; free some")
+  status = begun == NULL ? refuse(error, KEPT_FAILED, "not enough memory to convert the value; free some memory")
                          : kept_set_json(begun, key, text, error);
   free(text);
   if (status == KEPT_OK) *place = begun;
@@ -37,7 +37,7 @@ static kept_status put(json_object *value, kept_store **place, kept_error *error
   return status;
 }
 
-/** Reads back what was written as a tree; NULL if it could not be written. */
+/** Reads back the written value as a tree; NULL if it could not be written. */
 static json_object *take(kept_status status, kept_store *place) {
   char *text = NULL;
   json_object *tree = NULL;

@@ -55,9 +55,9 @@ static void end(void *context) {
 
 kept_status kept_json_observe(kept_store *store, const char *key, uint32_t flags, kept_json_callback callback,
   void *context, void (*release)(void *context), kept_subscription **subscription, kept_error *error) {
-  if (callback == NULL) return refuse(error, KEPT_INVALID, "the argument \"callback\" is NULL; it must not be");
+  if (callback == NULL) return refuse(error, KEPT_INVALID, "the argument \"callback\" must not be NULL");
   observer *made = malloc(sizeof *made);
-  if (made == NULL) return refuse(error, KEPT_FAILED, "there is no memory for the subscription; free some");
+  if (made == NULL) return refuse(error, KEPT_FAILED, "not enough memory for the subscription; free some memory");
   *made = (observer){ callback, context, release };
   kept_status status = kept_observe(store, key, flags, deliver, made, end, subscription, error);
   if (status < 0) free(made);

@@ -131,7 +131,7 @@ kept_status json_text_of(json_object *value, char **out, kept_error *error) {
   text written = { NULL, 0, 0, KEPT_OK };
   /* JSON has no decimal comma, whatever the program's locale is. */
   locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  if (c == (locale_t)0) return refuse(error, KEPT_FAILED, "there is no memory to write the tree; free some");
+  if (c == (locale_t)0) return refuse(error, KEPT_FAILED, "not enough memory to write the tree; free some memory");
   locale_t own = uselocale(c);
   append_value(&written, value, 0);
   uselocale(own);
@@ -142,10 +142,10 @@ kept_status json_text_of(json_object *value, char **out, kept_error *error) {
   }
   free(written.bytes);
   if (written.status == KEPT_FAILED) {
-    return refuse(error, KEPT_FAILED, "there is no memory for the text of the tree; free some");
+    return refuse(error, KEPT_FAILED, "not enough memory for the text of the tree; free some memory");
   }
   return refuse(
-    error, KEPT_TOO_LARGE, "the tree is nested more than 64 deep, or contains itself; flatten it before writing it");
+    error, KEPT_TOO_LARGE, "the tree is nested more than 64 levels deep or contains itself; flatten it first");
 }
 
 kept_status without_offset(kept_status status, kept_error *error) {

@@ -133,7 +133,7 @@ kept_status json_tree_of(const char *text, json_object **value, kept_error *erro
   if (c != (locale_t)0) freelocale(c);
   free(from.string);
   if (!done || tree == NULL) {
-    return refuse(error, KEPT_FAILED, "there is no memory to read the value into a tree; free some");
+    return refuse(error, KEPT_FAILED, "not enough memory to read the value into a tree; free some memory");
   }
   *value = tree;
   return KEPT_OK;

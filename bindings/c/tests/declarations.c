@@ -1,5 +1,5 @@
 /* Declarations and explanations as trees. */
-#include "check.h"
+#include "suite.h"
 
 #include <json-c/json_tokener.h>
 #include <kept_json.h>
@@ -17,7 +17,7 @@ static const char *member(json_object *object, const char *name) {
   return json_object_object_get_ex(object, name, &value) ? json_object_get_string(value) : "-";
 }
 
-static void a_key_is_declared_by_a_tree_and_gives_one(void) {
+TEST(a_key_is_declared_by_a_tree_and_gives_one) {
   kept_store *store = fresh_store();
   json_object *schema = NULL, *all = NULL;
   declare(KEPT_OK, store, "{\"type\":\"integer\",\"maximum\":100,\"default\":50,\"$comment\":\"loud\"}");
@@ -35,7 +35,7 @@ static void a_key_is_declared_by_a_tree_and_gives_one(void) {
   CHECK(schema == NULL);
 }
 
-static void a_tree_that_declares_nothing_is_refused(void) {
+TEST(a_tree_that_declares_nothing_is_refused) {
   kept_store *store = fresh_store();
   declare(KEPT_INVALID, store, "{\"type\":\"loud\"}");
   declare(KEPT_UNSUPPORTED, store, "{\"type\":\"integer\",\"anyOf\":[]}");
@@ -46,7 +46,7 @@ static void a_tree_that_declares_nothing_is_refused(void) {
   declare(KEPT_MISFIT, store, "{\"type\":\"integer\",\"maximum\":1}");
 }
 
-static void an_explanation_is_a_tree(void) {
+TEST(an_explanation_is_a_tree) {
   kept_store *store = fresh_store();
   json_object *defaults = json_tokener_parse("{\"volume\":7}"), *explanation = NULL;
   EXPECT(KEPT_OK, kept_json_register(store, defaults, &why));
@@ -58,7 +58,7 @@ static void an_explanation_is_a_tree(void) {
   json_object_put(explanation);
 }
 
-static void an_export_is_a_tree(void) {
+TEST(an_export_is_a_tree) {
   kept_store *store = fresh_store();
   kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
   json_object *tree = NULL;
@@ -73,7 +73,7 @@ static void an_export_is_a_tree(void) {
   EXPECT(KEPT_INVALID, kept_json_export(store, &options, &tree, &why));
 }
 
-static void bad_arguments_are_refused(void) {
+TEST(bad_arguments_are_refused) {
   kept_store *store = fresh_store();
   json_object *tree = NULL;
   EXPECT(KEPT_INVALID, kept_json_declare(store, NULL, NULL, &why));
@@ -88,17 +88,4 @@ static void bad_arguments_are_refused(void) {
   EXPECT(KEPT_CLOSED, kept_json_explain(store, "volume", &tree, &why));
   EXPECT(KEPT_CLOSED, kept_json_declarations(store, "", &tree, &why));
   CHECK(tree == NULL);
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    TEST(a_key_is_declared_by_a_tree_and_gives_one),
-    TEST(a_tree_that_declares_nothing_is_refused),
-    TEST(an_explanation_is_a_tree),
-    TEST(an_export_is_a_tree),
-    TEST(bad_arguments_are_refused),
-    { 0 },
-  };
-  static const role roles[] = { { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

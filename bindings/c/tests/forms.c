@@ -1,13 +1,12 @@
 /* The kinds that JSON lacks: bytes, dates, large integers, infinities and NaN, anywhere in a tree. */
-#define _XOPEN_SOURCE 700
-#include "check.h"
+#include "suite.h"
 
 #include <json-c/json_tokener.h>
 #include <kept_json.h>
 #include <math.h>
 #include <string.h>
 
-static void bytes_and_dates_stand_in_a_tree_and_come_back(void) {
+TEST(bytes_and_dates_stand_in_a_tree_and_come_back) {
   kept_store *store = fresh_store();
   json_object *song = json_object_new_object(), *found = NULL;
   json_object_object_add(song, "cover", kept_json_new_bytes("\0\1\2\3", 4));
@@ -31,7 +30,7 @@ static void bytes_and_dates_stand_in_a_tree_and_come_back(void) {
   json_object_put(song);
 }
 
-static void bytes_alone_are_what_kept_get_bytes_reads(void) {
+TEST(bytes_alone_are_what_kept_get_bytes_reads) {
   kept_store *store = fresh_store();
   json_object *bytes = kept_json_new_bytes(NULL, 0);
   size_t length = 99;
@@ -41,7 +40,7 @@ static void bytes_alone_are_what_kept_get_bytes_reads(void) {
   json_object_put(bytes);
 }
 
-static void a_large_integer_is_read_in_both_its_forms(void) {
+TEST(a_large_integer_is_read_in_both_its_forms) {
   json_object *own = json_object_new_uint64(UINT64_MAX);
   json_object *form = json_tokener_parse("{\"$numberULong\":\"18446744073709551615\"}");
   json_object *small = json_object_new_int(7), *negative = json_object_new_int(-7);
@@ -61,7 +60,7 @@ static void a_large_integer_is_read_in_both_its_forms(void) {
   json_object_put(negative);
 }
 
-static void a_double_is_read_in_both_its_forms(void) {
+TEST(a_double_is_read_in_both_its_forms) {
   static const char *const forms[] = { "NaN", "Infinity", "-Infinity" };
   double number = 0;
   json_object *half = json_object_new_double(0.5);
@@ -77,7 +76,7 @@ static void a_double_is_read_in_both_its_forms(void) {
   }
 }
 
-static void invalid_forms_are_not_made(void) {
+TEST(invalid_forms_are_not_made) {
   CHECK(kept_json_new_bytes(NULL, 3) == NULL);
   CHECK(kept_json_new_bytes("x", (16u << 20) + 1) == NULL);
   CHECK(kept_json_new_date(253402300800, 0) == NULL);
@@ -85,7 +84,7 @@ static void invalid_forms_are_not_made(void) {
   CHECK(kept_json_new_date(0, 1000000000) == NULL);
 }
 
-static void a_tree_of_another_kind_is_of_the_wrong_type(void) {
+TEST(a_tree_of_another_kind_is_of_the_wrong_type) {
   static const char *const others[] = { "1.5", "\"2026-11-20T23:44:01Z\"", "\"AAECAw==\"", "[]", "true", "{\"a\":1}" };
   int64_t seconds = 99;
   int32_t nanoseconds = 99;
@@ -103,7 +102,7 @@ static void a_tree_of_another_kind_is_of_the_wrong_type(void) {
   CHECK_TEXT("buffer", buffer);
 }
 
-static void an_invalid_form_is_refused(void) {
+TEST(an_invalid_form_is_refused) {
   json_object *none = json_tokener_parse("{\"$date\":\"yesterday\"}");
   int64_t seconds = 99;
   int32_t nanoseconds = 99;
@@ -112,7 +111,7 @@ static void an_invalid_form_is_refused(void) {
   json_object_put(none);
 }
 
-static void a_buffer_that_is_too_small_gets_only_the_length(void) {
+TEST(a_buffer_that_is_too_small_gets_only_the_length) {
   json_object *bytes = kept_json_new_bytes("hello", 5);
   size_t length = 0;
   char buffer[5] = "xxxx";
@@ -122,7 +121,7 @@ static void a_buffer_that_is_too_small_gets_only_the_length(void) {
   json_object_put(bytes);
 }
 
-static void bad_arguments_are_refused(void) {
+TEST(bad_arguments_are_refused) {
   json_object *date = kept_json_new_date(0, 0);
   int64_t seconds;
   int32_t nanoseconds;
@@ -134,21 +133,4 @@ static void bad_arguments_are_refused(void) {
   EXPECT(KEPT_INVALID, kept_json_to_double(date, NULL, &why));
   CHECK_INT(KEPT_WRONG_TYPE, kept_json_to_double(NULL, NULL, NULL));
   json_object_put(date);
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    TEST(bytes_and_dates_stand_in_a_tree_and_come_back),
-    TEST(bytes_alone_are_what_kept_get_bytes_reads),
-    TEST(a_large_integer_is_read_in_both_its_forms),
-    TEST(a_double_is_read_in_both_its_forms),
-    TEST(invalid_forms_are_not_made),
-    TEST(a_tree_of_another_kind_is_of_the_wrong_type),
-    TEST(an_invalid_form_is_refused),
-    TEST(a_buffer_that_is_too_small_gets_only_the_length),
-    TEST(bad_arguments_are_refused),
-    { 0 },
-  };
-  static const role roles[] = { { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

@@ -1,12 +1,12 @@
 /* Observers that receive trees: complete, typed, owned by the library, and freed after the call. */
-#define _XOPEN_SOURCE 700
-#include "check.h"
+#include "suite.h"
 
 #include <json-c/json_tokener.h>
 #include <kept_json.h>
 #include <string.h>
 
-/** What the last callback received, as text and as copies of the trees. Callbacks run in kept_dispatch(), here. */
+/** The last notice that a callback received, as text and as copies of the trees. Callbacks run in kept_dispatch(),
+ *  here. */
 typedef struct received {
   char text[512];
   json_object *old_value, *new_value; /* of the last change */
@@ -70,7 +70,7 @@ static void set(kept_store *store, const char *key, const char *json) {
   EXPECT(KEPT_OK, kept_set_json(store, key, json, &why));
 }
 
-static void old_and_new_are_trees_and_NULL_if_absent(void) {
+TEST(old_and_new_are_trees_and_NULL_if_absent) {
   kept_store *store = fresh_store();
   received received = { 0 };
   observe(&received, store, "key", KEPT_OBSERVE_KEY);
@@ -85,7 +85,7 @@ static void old_and_new_are_trees_and_NULL_if_absent(void) {
   end(&received);
 }
 
-static void a_transaction_is_one_call(void) {
+TEST(a_transaction_is_one_call) {
   kept_store *store = fresh_store(), *transaction = NULL;
   received received = { 0 };
   set(store, "p.b", "1");
@@ -100,7 +100,7 @@ static void a_transaction_is_one_call(void) {
   end(&received);
 }
 
-static void initial_values_are_trees_too(void) {
+TEST(initial_values_are_trees_too) {
   kept_store *store = fresh_store();
   received some = { 0 }, none = { 0 }, empty = { 0 };
   set(store, "key", "7");
@@ -117,7 +117,7 @@ static void initial_values_are_trees_too(void) {
   end(&empty);
 }
 
-static void the_kinds_that_JSON_lacks_are_read_as_everywhere(void) {
+TEST(the_kinds_that_JSON_lacks_are_read_as_everywhere) {
   kept_store *store = fresh_store();
   received received = { 0 };
   int64_t seconds = 0;
@@ -143,7 +143,7 @@ static void end_inside(void *context, const kept_notice *notice, const kept_json
   receive(context, notice, changes, count);
 }
 
-static void a_subscription_may_end_itself_and_still_has_its_trees(void) {
+TEST(a_subscription_may_end_itself_and_still_has_its_trees) {
   kept_store *store = fresh_store();
   received received = { 0 };
   EXPECT(KEPT_OK,
@@ -153,7 +153,7 @@ static void a_subscription_may_end_itself_and_still_has_its_trees(void) {
   end(&received);
 }
 
-static void closing_the_store_releases_the_context_and_none_is_fine(void) {
+TEST(closing_the_store_releases_the_context_and_none_is_fine) {
   kept_store *store = fresh_store();
   received received = { 0 };
   kept_subscription *unreleased = NULL;
@@ -165,7 +165,7 @@ static void closing_the_store_releases_the_context_and_none_is_fine(void) {
   end(&received);
 }
 
-static void bad_arguments_are_refused_and_nothing_is_released(void) {
+TEST(bad_arguments_are_refused_and_nothing_is_released) {
   kept_store *store = fresh_store();
   received received = { 0 };
   kept_subscription **out = &received.subscription;
@@ -179,19 +179,4 @@ static void bad_arguments_are_refused_and_nothing_is_released(void) {
   EXPECT(KEPT_CLOSED, kept_json_observe(store, "key", 0, receive, &received, release, out, &why));
   CHECK(received.subscription == NULL);
   CHECK_INT(0, received.calls + received.releases);
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    TEST(old_and_new_are_trees_and_NULL_if_absent),
-    TEST(a_transaction_is_one_call),
-    TEST(initial_values_are_trees_too),
-    TEST(the_kinds_that_JSON_lacks_are_read_as_everywhere),
-    TEST(a_subscription_may_end_itself_and_still_has_its_trees),
-    TEST(closing_the_store_releases_the_context_and_none_is_fine),
-    TEST(bad_arguments_are_refused_and_nothing_is_released),
-    { 0 },
-  };
-  static const role roles[] = { { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

@@ -1,7 +1,6 @@
 /* No memory, at every allocation of json-c, SQLite and the binding: a tree is written and read completely, or the call
  * returns KEPT_FAILED. json-c itself reports success, with nulls instead of values and with missing members. */
-#define _XOPEN_SOURCE 700
-#include "check.h"
+#include "suite.h"
 #include "starving.h"
 
 #include <json-c/json_tokener.h>
@@ -34,7 +33,6 @@ static kept_status make_bytes(void) {
 }
 
 static void receive(void *context, const kept_notice *notice, const kept_json_change *changes, size_t count) {
-  (void)context, (void)notice;
   for (size_t i = 0; changes && i < count; i++) CHECK(json_object_equal(tree, changes[i].new_value));
 }
 
@@ -66,7 +64,7 @@ static void play(kept_status (*act)(void)) {
   }
 }
 
-static void without_memory_a_tree_is_whole_or_refused(void) {
+TEST(without_memory_a_tree_is_whole_or_refused) {
   begin_starving();
   store = fresh_store();
   tree = json_tokener_parse(text);
@@ -78,10 +76,4 @@ static void without_memory_a_tree_is_whole_or_refused(void) {
   play(observe);
   json_object_put(three_bytes);
   json_object_put(tree);
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = { TEST(without_memory_a_tree_is_whole_or_refused), { 0 } };
-  static const role roles[] = { { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

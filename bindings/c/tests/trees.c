@@ -1,6 +1,5 @@
 /* Trees: the meaning of a json_object is stored, whatever json-c would print, and the caller keeps its tree. */
-#define _XOPEN_SOURCE 700
-#include "check.h"
+#include "suite.h"
 
 #include <json-c/json_tokener.h>
 #include <kept_json.h>
@@ -21,7 +20,7 @@ static json_object *get(kept_store *store, const char *key) {
   return value;
 }
 
-static void a_tree_round_trips(void) {
+TEST(a_tree_round_trips) {
   static const char text[] =
     "{\"array\":[1,1.5,true,null,\"text\"],\"empty\":{},\"nested\":{\"a\":{\"b\":[[]]}},\"text\":\"caf\xc3\xa9\"}";
   kept_store *store = fresh_store();
@@ -34,7 +33,7 @@ static void a_tree_round_trips(void) {
   json_object_put(tree);
 }
 
-static void every_scalar_is_a_tree(void) {
+TEST(every_scalar_is_a_tree) {
   kept_store *store = fresh_store();
   set(store, "bool", json_object_new_boolean(1));
   set(store, "integer", json_object_new_int64(INT64_MIN));
@@ -53,7 +52,7 @@ static void every_scalar_is_a_tree(void) {
   json_object_put(text);
 }
 
-static void a_double_round_trips_bit_for_bit(void) {
+TEST(a_double_round_trips_bit_for_bit) {
   static const double numbers[] = { 0.1, 1.0 / 3, 1e16, 1e300, 5e-324, -0.0, 123456789012345680.0,
     1.7976931348623157e308 };
   kept_store *store = fresh_store();
@@ -67,7 +66,7 @@ static void a_double_round_trips_bit_for_bit(void) {
   }
 }
 
-static void the_double_format_of_json_c_is_not_used(void) {
+TEST(the_double_format_of_json_c_is_not_used) {
   kept_store *store = fresh_store();
   CHECK_INT(0, json_c_set_serialization_double_format("%.0f", JSON_C_OPTION_GLOBAL));
   set(store, "plain", json_object_new_double(0.1));
@@ -82,7 +81,7 @@ static void the_double_format_of_json_c_is_not_used(void) {
   json_object_put(found);
 }
 
-static void NaN_and_infinity_are_stored_as_doubles(void) {
+TEST(NaN_and_infinity_are_stored_as_doubles) {
   kept_store *store = fresh_store();
   double number = 0;
   set(store, "nan", json_object_new_double(NAN));
@@ -93,7 +92,7 @@ static void NaN_and_infinity_are_stored_as_doubles(void) {
   CHECK(isinf(number) && number < 0);
 }
 
-static void a_null_removes(void) {
+TEST(a_null_removes) {
   kept_store *store = fresh_store();
   set(store, "key", json_object_new_int(1));
   EXPECT(KEPT_OK, kept_json_set(store, "key", NULL, &why));
@@ -101,7 +100,7 @@ static void a_null_removes(void) {
   CHECK_TEXT("absent", json_of(store, "key"));
 }
 
-static void the_tree_that_is_written_stays_the_callers(void) {
+TEST(the_tree_that_is_written_stays_the_callers) {
   kept_store *store = fresh_store();
   json_object *tree = json_tokener_parse("{\"a\":[1]}");
   EXPECT(KEPT_OK, kept_json_set(store, "key", tree, &why));
@@ -110,7 +109,7 @@ static void the_tree_that_is_written_stays_the_callers(void) {
   CHECK_INT(1, json_object_put(tree)); /* it was the only reference */
 }
 
-static void the_tree_that_is_read_is_the_callers_alone(void) {
+TEST(the_tree_that_is_read_is_the_callers_alone) {
   kept_store *store = fresh_store();
   set(store, "key", json_tokener_parse("{\"a\":1}"));
   json_object *one = get(store, "key"), *other = get(store, "key");
@@ -122,7 +121,7 @@ static void the_tree_that_is_read_is_the_callers_alone(void) {
 
 /* Compare-and-set */
 
-static void a_tree_is_written_if_the_revision_is_unchanged(void) {
+TEST(a_tree_is_written_if_the_revision_is_unchanged) {
   kept_store *store = fresh_store();
   json_object *one = json_object_new_int(1), *two = json_object_new_int(2);
   uint64_t revision = 0;
@@ -146,7 +145,7 @@ static void refused(kept_status status, json_object *tree) {
   CHECK_TEXT("true", json_of(store, "key"));
 }
 
-static void text_that_is_not_UTF_8_is_refused(void) {
+TEST(text_that_is_not_UTF_8_is_refused) {
   for (size_t i = 0; bad_text(i) != NULL; i++) {
     json_object *text = json_object_new_string(bad_text(i)), *object = json_object_new_object();
     json_object_object_add(object, bad_text(i), NULL);
@@ -157,7 +156,7 @@ static void text_that_is_not_UTF_8_is_refused(void) {
   }
 }
 
-static void an_invalid_dollar_form_is_refused(void) {
+TEST(an_invalid_dollar_form_is_refused) {
   json_object *unknown = json_tokener_parse("{\"$price\":5}"), *wrong = json_tokener_parse("{\"$date\":\"today\"}");
   refused(KEPT_INVALID, unknown);
   refused(KEPT_INVALID, wrong);
@@ -175,7 +174,7 @@ static json_object *nested(int depth) {
   return tree;
 }
 
-static void trees_nest_at_most_64_levels_deep(void) {
+TEST(trees_nest_at_most_64_levels_deep) {
   json_object *just = nested(64), *over = nested(65), *far = nested(5000);
   kept_store *store = fresh_store();
   EXPECT(KEPT_OK, kept_json_set(store, "key", just, &why));
@@ -189,7 +188,7 @@ static void trees_nest_at_most_64_levels_deep(void) {
   json_object_put(far);
 }
 
-static void a_tree_that_contains_itself_is_refused(void) {
+TEST(a_tree_that_contains_itself_is_refused) {
   json_object *array = json_object_new_array();
   json_object_array_add(array, json_object_get(array));
   refused(KEPT_TOO_LARGE, array);
@@ -197,7 +196,7 @@ static void a_tree_that_contains_itself_is_refused(void) {
   json_object_put(array);
 }
 
-static void a_tree_over_the_limit_is_too_large(void) {
+TEST(a_tree_over_the_limit_is_too_large) {
   json_object *text = json_object_new_string(repeated('x', (16u << 20) + 1));
   refused(KEPT_TOO_LARGE, text);
   json_object_put(text);
@@ -216,7 +215,7 @@ static void every_call_answers(kept_status status, kept_store *store, const char
   json_object_put(one);
 }
 
-static void bad_arguments_are_refused(void) {
+TEST(bad_arguments_are_refused) {
   kept_store *store = fresh_store();
   every_call_answers(KEPT_ABSENT, store, "key");
   every_call_answers(KEPT_INVALID, NULL, "key");
@@ -227,7 +226,7 @@ static void bad_arguments_are_refused(void) {
   CHECK_INT(KEPT_INVALID, kept_json_set(NULL, NULL, NULL, NULL));
 }
 
-static void a_closed_store_returns_closed(void) {
+TEST(a_closed_store_returns_closed) {
   kept_store *store = fresh_store();
   kept_close(store);
   every_call_answers(KEPT_CLOSED, store, "key");
@@ -248,7 +247,7 @@ static void *work(void *context) {
   return NULL;
 }
 
-static void threads_share_a_store_but_no_tree(void) {
+TEST(threads_share_a_store_but_no_tree) {
   pthread_t threads[4];
   kept_store *store = fresh_store();
   void *answer;
@@ -257,29 +256,4 @@ static void threads_share_a_store_but_no_tree(void) {
     CHECK_INT(0, pthread_join(threads[i], &answer));
     CHECK_TEXT(NULL, answer);
   }
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    TEST(a_tree_round_trips),
-    TEST(every_scalar_is_a_tree),
-    TEST(a_double_round_trips_bit_for_bit),
-    TEST(the_double_format_of_json_c_is_not_used),
-    TEST(NaN_and_infinity_are_stored_as_doubles),
-    TEST(a_null_removes),
-    TEST(the_tree_that_is_written_stays_the_callers),
-    TEST(the_tree_that_is_read_is_the_callers_alone),
-    TEST(a_tree_is_written_if_the_revision_is_unchanged),
-    TEST(text_that_is_not_UTF_8_is_refused),
-    TEST(an_invalid_dollar_form_is_refused),
-    TEST(trees_nest_at_most_64_levels_deep),
-    TEST(a_tree_that_contains_itself_is_refused),
-    TEST(a_tree_over_the_limit_is_too_large),
-    TEST(bad_arguments_are_refused),
-    TEST(a_closed_store_returns_closed),
-    TEST(threads_share_a_store_but_no_tree),
-    { 0 },
-  };
-  static const role roles[] = { { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

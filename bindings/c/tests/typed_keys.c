@@ -1,5 +1,5 @@
 /* Typed keys: a default if there is no value, and a reason if a value cannot be read. */
-#include "check.h"
+#include "suite.h"
 
 #include <kept_keys.h>
 #include <string.h>
@@ -9,7 +9,7 @@ KEPT_KEY_BOOL(shuffle, "playlist.shuffle", true)
 KEPT_KEY_DOUBLE(speed, "playback.speed", 1.25)
 KEPT_KEY_STRING(theme, "window.theme", "system")
 
-static void an_absent_key_has_its_default_and_no_error(void) {
+TEST(an_absent_key_has_its_default_and_no_error) {
   kept_store *store = fresh_store();
   kept_error error = { .status = KEPT_FAILED };
   char buffer[16];
@@ -23,7 +23,7 @@ static void an_absent_key_has_its_default_and_no_error(void) {
   CHECK_TEXT("absent", json_of(store, "audio.volume"));
 }
 
-static void a_value_is_read_until_it_is_reset(void) {
+TEST(a_value_is_read_until_it_is_reset) {
   kept_store *store = fresh_store();
   kept_error error = { .status = KEPT_FAILED };
   char buffer[16];
@@ -42,7 +42,7 @@ static void a_value_is_read_until_it_is_reset(void) {
   CHECK_TEXT("absent", json_of(store, volume_key()));
 }
 
-static void resetting_an_absent_key_is_allowed(void) {
+TEST(resetting_an_absent_key_is_allowed) {
   kept_store *store = fresh_store();
   kept_error error = { .status = KEPT_FAILED };
   CHECK_INT(KEPT_OK, volume_reset(store, &error));
@@ -50,7 +50,7 @@ static void resetting_an_absent_key_is_allowed(void) {
   CHECK_INT(KEPT_OK, volume_reset(store, NULL));
 }
 
-static void a_value_of_another_kind_gives_the_default_and_the_reason(void) {
+TEST(a_value_of_another_kind_gives_the_default_and_the_reason) {
   kept_store *store = fresh_store();
   kept_error error;
   char buffer[16];
@@ -65,7 +65,7 @@ static void a_value_of_another_kind_gives_the_default_and_the_reason(void) {
   CHECK_TEXT("\"loud\"", json_of(store, volume_key()));
 }
 
-static void a_text_that_does_not_fit_gives_the_default_and_the_reason(void) {
+TEST(a_text_that_does_not_fit_gives_the_default_and_the_reason) {
   kept_store *store = fresh_store();
   kept_error error;
   char buffer[4] = "xxx";
@@ -76,7 +76,7 @@ static void a_text_that_does_not_fit_gives_the_default_and_the_reason(void) {
   CHECK_TEXT("xxx", buffer);
 }
 
-static void a_transaction_is_a_store_too(void) {
+TEST(a_transaction_is_a_store_too) {
   kept_store *store = fresh_store(), *transaction = NULL;
   EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
   EXPECT(KEPT_OK, volume_set(transaction, volume_get(transaction, NULL) + 1, &why));
@@ -85,7 +85,7 @@ static void a_transaction_is_a_store_too(void) {
   CHECK_INT(51, volume_get(store, NULL));
 }
 
-static void bad_arguments_are_refused_and_the_default_is_given(void) {
+TEST(bad_arguments_are_refused_and_the_default_is_given) {
   kept_store *closed = fresh_store();
   kept_error error;
   kept_close(closed);
@@ -98,19 +98,4 @@ static void bad_arguments_are_refused_and_the_default_is_given(void) {
   EXPECT(KEPT_CLOSED, volume_reset(closed, &why));
   EXPECT(KEPT_INVALID, theme_set(fresh_store(), NULL, &why));
   EXPECT(KEPT_INVALID, theme_set(fresh_store(), bad_text(0), &why));
-}
-
-int main(int argc, char **argv) {
-  static const test tests[] = {
-    TEST(an_absent_key_has_its_default_and_no_error),
-    TEST(a_value_is_read_until_it_is_reset),
-    TEST(resetting_an_absent_key_is_allowed),
-    TEST(a_value_of_another_kind_gives_the_default_and_the_reason),
-    TEST(a_text_that_does_not_fit_gives_the_default_and_the_reason),
-    TEST(a_transaction_is_a_store_too),
-    TEST(bad_arguments_are_refused_and_the_default_is_given),
-    { 0 },
-  };
-  static const role roles[] = { { 0 } };
-  return run_tests(argc, argv, tests, roles);
 }

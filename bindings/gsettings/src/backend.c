@@ -15,14 +15,14 @@
 /* A GSettings object aborts when it is told of 256 keys at once. */
 enum { most_keys_at_once = 255 };
 
-/* `context` stays what it is from construction on. `settings` is exchanged when the store was removed; `reopening` is
- * held meanwhile. `lock` guards the others. */
+/* `context` stays what it is from construction on. `settings` is exchanged, with `reopening` held, when the store was
+ * removed. `lock` guards the others. */
 typedef struct {
   GSettingsBackend parent;
   GMainContext *context;
   OpenStore *settings;
   GMutex reopening;
-  /* What was exchanged, closed at the end: other threads may be in it. */
+  /* The former stores, closed at the end: other threads may be in it. */
   GSList *former;
   GMutex lock;
   guint subscribers;
@@ -121,7 +121,7 @@ static GPermission *kept_get_permission(GSettingsBackend *backend, const char *p
 
 static gboolean check(GSettingsBackend *backend, kept_status status, const kept_error *error) {
   KeptSettingsBackend *self = SELF(backend);
-  /* That a stand-in cannot be changed was said when it was made. */
+  /* The warning that a substitute cannot be changed was given when it was made. */
   if (status != KEPT_LOCKED && !is_stand_in(settings_of(backend))) {
     g_mutex_lock(&self->lock);
     gboolean is_new = status < 0 && self->reported != status;
@@ -140,7 +140,7 @@ static void try_to_make(Changing *changing, const char *path, GVariant *value, G
   else change_one(changing, path, value);
   /* Opened while the disk was full: it may have room now. */
   if (changing->status == KEPT_NO_SPACE && is_read_only(changing->settings)) give_up(changing->settings);
-  /* What was written into a store that was removed meanwhile is lost. */
+  /* A write into a store that was removed in between is lost. */
   else if (changing->status != KEPT_LOCKED && !is_in_place(changing->settings)) {
     changing->status = KEPT_UNAVAILABLE;
     changing->has_effect = FALSE;
@@ -294,7 +294,7 @@ static gpointer announce_everything(gpointer self_) {
   return NULL;
 }
 
-/* What any setting reads as may have changed. A thread of its own says so: g_settings_apply() holds a lock that is
+/* The value of any setting may have changed. A thread of its own says so: g_settings_apply() holds a lock that is
  * taken for announcements of this kind. */
 static void announce_everything_soon(KeptSettingsBackend *self) {
   GThread *thread = g_thread_try_new("kept-reopened", announce_everything, g_object_ref(self), NULL);
@@ -338,10 +338,11 @@ static gboolean reopen(KeptSettingsBackend *self, OpenStore *gone, gboolean may_
   return is_another;
 }
 
-/* What no call returns: a file of the administrator that is broken, or a store that cannot be followed any more. */
+/* Reports that no call returns: a file of the administrator that is broken, or a store that cannot be followed any
+ * more. */
 static void report(void *self_, OpenStore *settings, const kept_error *error) {
   KeptSettingsBackend *self = self_;
-  /* Which programs use old keys is no concern of users. */
+  /* Users need not know which programs use old keys. */
   if (error->status == KEPT_DEPRECATED) return;
   if (error->status == KEPT_UNAVAILABLE && !is_in_place(settings)) reopen(self, settings, FALSE, NULL);
   else g_warning("%s", error->message);

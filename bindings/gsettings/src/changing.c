@@ -86,7 +86,7 @@ static void change_in_transaction(Changing *changing, GPtrArray *many) {
   else changing->status = kept_commit(transaction, NULL, &changing->error);
 }
 
-/* Resets what is locked, in a transaction of its own: only a handle without the locks may. */
+/* Resets the locked keys, in a transaction of its own: only a handle without the locks may. */
 static void reset_below(Changing *changing, GPtrArray *many) {
   kept_store *below = NULL, *transaction = NULL;
   for (guint i = 0; changing->status >= 0 && i < many->len; i++) {
@@ -110,7 +110,7 @@ void change_all(Changing *changing, GTree *tree) {
     OneOfMany *one = many->pdata[i];
     one->before = revision_of(store, one->key);
   }
-  /* Another program may change the same keys meanwhile: then this is the later one. */
+  /* Another program may change the same keys in between: then this is the later change. */
   changing->status = KEPT_CONFLICT;
   for (int attempt = 0; attempt < 100 && changing->status == KEPT_CONFLICT; attempt++)
     change_in_transaction(changing, many);

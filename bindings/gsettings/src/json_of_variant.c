@@ -57,7 +57,7 @@ static void write_children(GString *to, GVariant *value) {
   g_string_append_c(to, ']');
 }
 
-/* The members of an object; FALSE, with nothing of use written, if a key stands there twice. */
+/* The members of an object; FALSE, with nothing of use written, if a key occurs twice. */
 static gboolean write_members(GString *to, GVariant *dictionary) {
   GHashTable *seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   gboolean is_object = TRUE, has_dollar = FALSE;

@@ -1,4 +1,4 @@
-/* What GIO calls in a module. */
+/* The functions of a module that GIO calls. */
 #include "backend.h"
 
 #include <gmodule.h>

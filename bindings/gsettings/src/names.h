@@ -3,7 +3,7 @@
  *   /org/gnome/desktop/sound/event-sounds   org.gnome.desktop.sound.event-sounds
  *   /org/example/v1.2/50%/name              org.example.v1%2E2.50%25.name
  *
- * The slashes become dots. A dot, a percent sign and a byte that is no UTF-8 become %, followed by two digits. */
+ * The slashes become dots. A dot, a percent sign and a byte that is not UTF-8 become %, followed by two digits. */
 #ifndef KEPT_GSETTINGS_NAMES_H
 #define KEPT_GSETTINGS_NAMES_H
 

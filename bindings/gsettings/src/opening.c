@@ -76,7 +76,7 @@ static kept_status open_layered(
 
 static void warn(void *context, const kept_error *error) {
   (void)context;
-  /* Which programs use old keys is no concern of users. */
+  /* Users need not know which programs use old keys. */
   if (error->status != KEPT_DEPRECATED) g_warning("%s", error->message);
 }
 
@@ -88,7 +88,7 @@ kept_status open_store(const char *tag, kept_store **store, kept_error *error) {
  * Where it is
  * --------------------------------------------------------------------------------------------------------------- */
 
-/* The folder in which kept_open() has the stores of identifiers. */
+/* The folder where kept_open() has the stores of identifiers. */
 static char *folder_of_stores(void) {
   const char *folder = variable("XDG_CONFIG_HOME"), *home = variable("HOME");
   if (folder != NULL && *folder == '/') return g_build_filename(folder, "kept", NULL);
@@ -113,8 +113,10 @@ static void note_place(OpenStore *settings) {
   struct stat status;
   /* Commits are written into it: the store has the same one as long as it exists. */
   settings->file = file_at(settings->location, "journal");
-  if (settings->file == NULL || stat(settings->file, &status) != 0) {
-    g_clear_pointer(&settings->file, g_free);
+  if (settings->file == NULL) return;
+  if (stat(settings->file, &status) != 0) {
+    /* A store that is open for reading only may have none. Another one was removed just now: it is in no place. */
+    if (is_read_only(settings)) g_clear_pointer(&settings->file, g_free);
     return;
   }
   settings->device = status.st_dev;
@@ -155,6 +157,8 @@ static OpenStore *settings_at(const char *location, SettingsReport report, void 
 
 static OpenStore *open_settings(SettingsReport report, void *context, kept_error *error) {
   OpenStore *settings = settings_at(store_location(), report, context);
+  kept_error unwanted;
+  if (error == NULL) error = &unwanted;
   kept_status status = open_layered(settings->tag, pass_on, settings, &settings->store, error);
   if (status < 0) return close_settings(settings), NULL;
   if (status > 0) g_warning("%s", error->message);
@@ -196,7 +200,7 @@ OpenStore *open_settings_or_stand_in(SettingsReport report, void *context) {
   kept_error error;
   OpenStore *settings = open_settings(report, context, &error);
   if (settings != NULL) return settings;
-  g_warning("The settings cannot be read: %s. This program uses defaults, and cannot change them", error.message);
+  g_warning("The settings cannot be read: %s. This program uses defaults and cannot change settings", error.message);
   return open_stand_in(report, context);
 }
 

@@ -21,7 +21,7 @@ kept_status open_store_to_read(const char *tag, kept_store **store, kept_error *
 /* Receives what no call can return. */
 typedef void (*SettingsReport)(void *context, OpenStore *settings, const kept_error *error);
 
-/* Opens it for the backend, or if that fails what stands in for it, with a warning that says why. Never NULL. */
+/* Opens it for the backend, or if that fails a substitute, with a warning that says why. Never NULL. */
 OpenStore *open_settings_or_stand_in(SettingsReport report, void *context);
 /* Opens it in place of one that was given up or is no longer in place, whose handle may be closed. NULL with an error
  * if that fails. */

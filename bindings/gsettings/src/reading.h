@@ -1,11 +1,11 @@
-/* What a key reads as. */
+/* Reading a key. */
 #ifndef KEPT_GSETTINGS_READING_H
 #define KEPT_GSETTINGS_READING_H
 
 #include <glib.h>
 #include <kept.h>
 
-/* The value of the highest layer, with a reference that is not floating; NULL if it is no value of the type. */
+/* The value of the highest layer, with a reference that is not floating; NULL if it is not a value of the type. */
 GVariant *read_effective(kept_store *store, const char *key, const GVariantType *type);
 
 /* The value of the highest of some layers, whose names end with NULL, that has one of the type. */

@@ -1,11 +1,11 @@
 /* Values: GVariant as Kept's JSON, and back by the type that a schema expects. docs/guide/gsettings.md has the table.
  *
- * What Swift, C and Python programs find natural has its natural form. The others:
+ * Values have the form that is natural for Swift, C and Python programs. The others:
  *
  *   maybe                    an array of no element, or of one
  *   variant of b, i, d or s  its value; any other variant {"type":"as","value":[...]}
  *   handle                   its number
- *   dictionary whose keys are not text, or with a key that stands there twice
+ *   dictionary whose keys are not text, or with a key that occurs twice
  *                            an array of arrays of two elements
  */
 #ifndef KEPT_GSETTINGS_VALUES_H
@@ -18,7 +18,7 @@
 char *json_of_variant(GVariant *value);
 
 /* Returns the value of a type, with a reference that is not floating. NULL if the tree, which kept_json.h has given,
- * stands for no value of the type. */
+ * does not represent a value of the type. */
 GVariant *variant_of_tree(json_object *tree, const GVariantType *type);
 
 #endif

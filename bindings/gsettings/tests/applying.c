@@ -26,7 +26,7 @@ static void nothing_is_stored_before_it_is_applied(void) {
   g_object_unref(settings);
 }
 
-static void what_is_applied_is_one_transaction(void) {
+static void an_apply_is_one_transaction(void) {
   GSettings *settings = delayed("org.example.kept.player");
   g_settings_set_int(settings, "volume", 1);
   g_settings_set_string(settings, "theme", "dark");
@@ -45,7 +45,7 @@ static void what_is_applied_is_one_transaction(void) {
   g_object_unref(settings);
 }
 
-static void what_is_applied_is_one_event_with_all_keys(void) {
+static void an_apply_is_one_event_with_all_keys(void) {
   GSettings *settings = delayed("org.example.kept.player"), *other = g_settings_new("org.example.kept.player");
   GString *own = record(settings, "change-event"), *others = record(other, "change-event");
   g_settings_set_int(settings, "volume", 1);
@@ -100,7 +100,7 @@ static void three_hundred_settings_are_applied_at_once(void) {
   g_object_unref(other), g_object_unref(settings);
 }
 
-static void a_change_of_others_shows_below_what_is_not_applied(void) {
+static void a_change_of_others_shows_below_unapplied_ones(void) {
   GSettings *settings = delayed("org.example.kept.player");
   GString *changes = record(settings, "changed");
   g_settings_set_int(settings, "volume", 1);
@@ -126,12 +126,12 @@ static void applying_nothing_changes_nothing(void) {
 int main(int argc, char **argv) {
   set_up(&argc, &argv);
   g_test_add_func("/applying/nothing is stored before it is applied", nothing_is_stored_before_it_is_applied);
-  g_test_add_func("/applying/what is applied is one transaction", what_is_applied_is_one_transaction);
-  g_test_add_func("/applying/what is applied is one event with all keys", what_is_applied_is_one_event_with_all_keys);
+  g_test_add_func("/applying/an apply is one transaction", an_apply_is_one_transaction);
+  g_test_add_func("/applying/an apply is one event with all keys", an_apply_is_one_event_with_all_keys);
   g_test_add_func("/applying/others see all of it or nothing", others_see_all_of_it_or_nothing);
   g_test_add_func("/applying/300 settings are applied at once", three_hundred_settings_are_applied_at_once);
   g_test_add_func(
-    "/applying/a change of others shows below what is not applied", a_change_of_others_shows_below_what_is_not_applied);
+    "/applying/a change of others shows below unapplied ones", a_change_of_others_shows_below_unapplied_ones);
   g_test_add_func("/applying/applying nothing changes nothing", applying_nothing_changes_nothing);
   return run_tests();
 }

@@ -13,7 +13,7 @@
 #define SITE "org.example.kept.site"
 
 /* ------------------------------------------------------------------------------------------------------------------
- * What is printed
+ * Printing
  * --------------------------------------------------------------------------------------------------------------- */
 
 /* As settle does, for the objects of another context; this thread's marker uses it, too. */
@@ -92,7 +92,7 @@ static void command(const char *verb, const char *schema, const char *key, const
   settle();
 }
 
-/* The same for a user without the administrator's locks and defaults: what is below them. */
+/* The same for a user without the administrator's locks and defaults: the values below them. */
 static void command_below(const char *verb, const char *schema, const char *key, const char *value) {
   char *profile = g_strdup(g_getenv("DCONF_PROFILE")), *managed = g_strdup(g_getenv("KEPT_GSETTINGS_MANAGED")),
        *system = g_strdup(g_getenv("KEPT_GSETTINGS_SYSTEM"));
@@ -113,7 +113,7 @@ static void command_below(const char *verb, const char *schema, const char *key,
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
- * Locks: resets are allowed, and take what is below the lock
+ * Locks: resets are allowed, and take the value below the lock
  * --------------------------------------------------------------------------------------------------------------- */
 
 static void a_reset_of_a_locked_key(void) {
@@ -144,7 +144,7 @@ static void resetting_recursively_beside_a_lock(void) {
   command_below("set", SITE, "locked", "7");
   command_below("set", SITE, "preset", "7");
   command_below("set", SITE, "free", "7");
-  /* Another program announces nothing where only what is below a lock has changed; on dconf it does. */
+  /* Another program announces nothing where only a value below a lock has changed; on dconf it does. */
   command("reset-recursively", SITE, NULL, NULL);
   GSettings *settings = g_settings_new(SITE);
   print_values(settings, "locked"), print_values(settings, "preset"), print_values(settings, "free");
@@ -549,7 +549,6 @@ static void a_handler_that_saves_what_it_was_told_of(void) {
 }
 
 static void save_nan(GSettings *settings, const char *key, gpointer unused) {
-  (void)unused;
   if (++calls <= 50) g_settings_set_double(settings, key, -NAN);
 }
 
@@ -565,17 +564,12 @@ static void a_handler_that_saves_what_is_not_a_number(void) {
 }
 
 static void set_other(GSettings *settings, const char *key, gpointer unused) {
-  (void)key, (void)unused;
   g_settings_set_int(settings, "loudness", g_settings_get_int(settings, "volume") % 11);
 }
 
-static void reset_it(GSettings *settings, const char *key, gpointer unused) {
-  (void)unused;
-  g_settings_reset(settings, key);
-}
+static void reset_it(GSettings *settings, const char *key, gpointer unused) { g_settings_reset(settings, key); }
 
 static void end_it(GSettings *settings, const char *key, gpointer other) {
-  (void)key;
   g_signal_handlers_disconnect_by_data(settings, other);
   g_object_unref(*(GSettings **)other);
 }
@@ -600,10 +594,7 @@ static void handlers_that_do_other_things(void) {
   g_object_unref(settings);
 }
 
-static void apply_it(GSettings *settings, const char *key, gpointer delayed) {
-  (void)settings, (void)key;
-  g_settings_apply(delayed);
-}
+static void apply_it(GSettings *settings, const char *key, gpointer delayed) { g_settings_apply(delayed); }
 
 static void a_handler_that_applies(void) {
   GSettings *settings = traced(PLAYER, "player"), *delayed = traced(PLAYER, "delayed");
@@ -662,7 +653,6 @@ static void an_object_in_a_context_of_its_own(void) {
 }
 
 static gpointer set_in_thread(gpointer unused) {
-  (void)unused;
   GSettings *settings = g_settings_new(PLAYER);
   g_print("thread: %d\n", g_settings_set_int(settings, "volume", 9));
   g_object_unref(settings);
@@ -777,16 +767,16 @@ static void mapped_values(void) {
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
- * A store that is removed beside the program
+ * A store that is removed while the program runs
  * --------------------------------------------------------------------------------------------------------------- */
 
 static void remove_store(void) {
   char *kept = g_build_filename(g_getenv("XDG_CONFIG_HOME"), "kept", NULL),
        *dconf = g_build_filename(g_getenv("XDG_CONFIG_HOME"), "dconf", NULL);
-  const char *arguments[] = { "rm", "-rf", kept, dconf, NULL };
   g_settings_sync();
   g_print("the store is removed\n");
-  g_assert_true(g_spawn_sync(NULL, (char **)arguments, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL));
+  remove_folder(kept);
+  remove_folder(dconf);
   g_free(kept), g_free(dconf);
 }
 

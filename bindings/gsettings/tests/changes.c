@@ -44,7 +44,7 @@ static void changes_in_one_transaction_are_one_event(void) {
   g_object_unref(settings);
 }
 
-static void changes_arrive_in_the_order_in_which_they_were_made(void) {
+static void changes_arrive_in_the_order_of_the_calls(void) {
   GSettings *settings = g_settings_new("org.example.kept.player");
   GString *changes = record(settings, "changed");
   for (int i = 1; i <= 50; i++) {
@@ -79,7 +79,7 @@ static void three_hundred_changes_at_once_arrive(void) {
   g_object_unref(settings);
 }
 
-/* GSettings reads beyond the end of a name that is no name of a key. */
+/* GSettings reads beyond the end of a name that is not a name of a key. */
 static void keys_that_no_setting_can_have_do_no_harm(void) {
   static const char *const keys[] = { ".", "..", "org.example.kept.player.", "org.example.kept.player",
     "org.example.kept.player..", "org..example", "org.example.kept.player.volume.", ".org.example.kept.player.volume",
@@ -132,8 +132,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/changes/a change through another handle arrives", a_change_through_another_handle_arrives);
   g_test_add_func("/changes/a change of another process arrives", a_change_of_another_process_arrives);
   g_test_add_func("/changes/changes in one transaction are one event", changes_in_one_transaction_are_one_event);
-  g_test_add_func("/changes/changes arrive in the order in which they were made",
-    changes_arrive_in_the_order_in_which_they_were_made);
+  g_test_add_func("/changes/changes arrive in the order of the calls", changes_arrive_in_the_order_of_the_calls);
   g_test_add_func("/changes/300 changes at once arrive", three_hundred_changes_at_once_arrive);
   g_test_add_func("/changes/keys that no setting can have do no harm", keys_that_no_setting_can_have_do_no_harm);
   g_test_add_func("/changes/a change while an object ends does no harm", a_change_while_an_object_ends_does_no_harm);

@@ -1,4 +1,4 @@
-/* What the administrator and declarations say beside the user, and what is stored but is no value of the schema. */
+/* The administrator and declarations compared with the user, and stored values that do not fit the schema. */
 #include "settings_test.h"
 
 #include <string.h>
@@ -59,7 +59,7 @@ static void each_layer_has_its_place(void) {
   g_object_unref(settings);
 }
 
-static void a_change_of_a_layer_that_is_hidden_is_no_change(void) {
+static void a_change_of_a_hidden_layer_changes_nothing(void) {
   GSettings *settings = g_settings_new(PLAYER);
   g_settings_set_int(settings, "volume", 10);
   GString *hidden = record(settings, "changed::volume"), *shown = record(settings, "changed::loudness");
@@ -187,8 +187,7 @@ int main(int argc, char **argv) {
   put_file(managed_file(), "{}");
   put_file(system_file(), "{}");
   g_test_add_func("/layers/each layer has its place", each_layer_has_its_place);
-  g_test_add_func(
-    "/layers/a change of a layer that is hidden is no change", a_change_of_a_layer_that_is_hidden_is_no_change);
+  g_test_add_func("/layers/a change of a hidden layer changes nothing", a_change_of_a_hidden_layer_changes_nothing);
   g_test_add_func(
     "/layers/a declared default does not hide that of the schema", a_declared_default_does_not_hide_that_of_the_schema);
   g_test_add_func("/layers/what a declaration refuses is not set", what_a_declaration_refuses_is_not_set);

@@ -44,7 +44,7 @@ static void a_lock_on_a_setting_that_is_not_set_is_signalled_too(void) {
   g_object_unref(settings);
 }
 
-static void a_lock_hides_what_the_user_has_set(void) {
+static void a_lock_hides_the_value_of_the_user(void) {
   GSettings *settings = unlocked_player();
   g_settings_set_int(settings, "volume", 10);
   GString *changes = record(settings, "changed::volume");
@@ -54,7 +54,7 @@ static void a_lock_hides_what_the_user_has_set(void) {
   g_object_unref(settings);
 }
 
-static void what_is_locked_cannot_be_set(void) {
+static void a_locked_key_cannot_be_set(void) {
   GSettings *settings = unlocked_player();
   g_settings_set_int(settings, "volume", 10);
   manage("{\"values\":{\"" PLAYER ".volume\":30}}");
@@ -111,7 +111,7 @@ static GSettings *locked_player(void) {
   return settings;
 }
 
-static void a_reset_takes_what_is_below_the_lock(void) {
+static void a_reset_removes_the_value_below_the_lock(void) {
   GSettings *settings = locked_player();
   guint64 revision = store_revision();
   g_settings_reset(settings, "volume");
@@ -141,7 +141,7 @@ static void a_reset_of_a_locked_setting_is_applied_with_others(void) {
   g_object_unref(other), g_object_unref(settings);
 }
 
-/* All that is reset below locks is one commit, beside that of the others. */
+/* All resets below locks are one commit, separate from that of the others. */
 static void resets_below_locks_are_one_commit(void) {
   GSettings *settings = unlocked_player();
   g_settings_set_int(settings, "volume", 10);
@@ -162,7 +162,7 @@ static void resets_below_locks_are_one_commit(void) {
   g_object_unref(settings);
 }
 
-static void resetting_recursively_resets_what_is_not_locked(void) {
+static void resetting_recursively_resets_unlocked_keys(void) {
   GSettings *settings = locked_player();
   g_settings_set_string(settings, "theme", "dark");
   g_free(gsettings_command("reset-recursively", PLAYER, NULL));
@@ -200,7 +200,6 @@ static gint warnings;
 
 /* Called on a thread of the library. */
 static void count_warning(const char *domain, GLogLevelFlags level, const char *message, gpointer unused) {
-  (void)domain, (void)level, (void)message, (void)unused;
   g_atomic_int_inc(&warnings);
   g_main_context_wakeup(NULL);
 }
@@ -253,14 +252,13 @@ int main(int argc, char **argv) {
   g_test_add_func("/locks/locks and unlocks are signalled", locks_and_unlocks_are_signalled);
   g_test_add_func("/locks/a lock on a setting that is not set is signalled too",
     a_lock_on_a_setting_that_is_not_set_is_signalled_too);
-  g_test_add_func("/locks/a lock hides what the user has set", a_lock_hides_what_the_user_has_set);
-  g_test_add_func("/locks/what is locked cannot be set", what_is_locked_cannot_be_set);
-  g_test_add_func("/locks/a reset takes what is below the lock", a_reset_takes_what_is_below_the_lock);
+  g_test_add_func("/locks/a lock hides the value of the user", a_lock_hides_the_value_of_the_user);
+  g_test_add_func("/locks/a locked key cannot be set", a_locked_key_cannot_be_set);
+  g_test_add_func("/locks/a reset removes the value below the lock", a_reset_removes_the_value_below_the_lock);
   g_test_add_func(
     "/locks/a reset of a locked setting is applied with others", a_reset_of_a_locked_setting_is_applied_with_others);
   g_test_add_func("/locks/resets below locks are one commit", resets_below_locks_are_one_commit);
-  g_test_add_func(
-    "/locks/resetting recursively resets what is not locked", resetting_recursively_resets_what_is_not_locked);
+  g_test_add_func("/locks/resetting recursively resets unlocked keys", resetting_recursively_resets_unlocked_keys);
   g_test_add_func("/locks/locked prefixes lock paths", locked_prefixes_lock_paths);
   g_test_add_func("/locks/nothing is applied if one setting is locked", nothing_is_applied_if_one_setting_is_locked);
   g_test_add_func("/locks/a lock that comes while changes wait keeps them from being applied",

@@ -41,12 +41,12 @@ static void long_paths_have_keys(void) {
   g_string_free(path, TRUE);
 }
 
-static void texts_without_a_slash_are_no_paths(void) {
+static void texts_without_a_slash_are_not_paths(void) {
   g_assert_null(key_of_path(""));
   g_assert_null(key_of_path("org/gnome"));
 }
 
-static void keys_of_other_programs_that_are_no_path_are_left_alone(void) {
+static void keys_of_other_programs_that_are_not_paths_are_left_alone(void) {
   static const char *const keys[] = { "a/b", "/", "/a", "%", "%2", "%2e", "%ff", "%41", "%00", "%2F", "%zz", "a%",
     "%C3%A4", "100%", "%%", "%E2%82%AC", NULL };
   for (gsize i = 0; keys[i] != NULL; i++) {
@@ -89,9 +89,9 @@ int main(int argc, char **argv) {
   g_test_add_func("/names/paths are natural keys", paths_are_natural_keys);
   g_test_add_func("/names/other bytes are escaped", other_bytes_are_escaped);
   g_test_add_func("/names/long paths have keys", long_paths_have_keys);
-  g_test_add_func("/names/texts without a slash are no paths", texts_without_a_slash_are_no_paths);
-  g_test_add_func("/names/keys of other programs that are no path are left alone",
-    keys_of_other_programs_that_are_no_path_are_left_alone);
+  g_test_add_func("/names/texts without a slash are not paths", texts_without_a_slash_are_not_paths);
+  g_test_add_func("/names/keys of other programs that are not paths are left alone",
+    keys_of_other_programs_that_are_not_paths_are_left_alone);
   g_test_add_func("/names/random paths come back", random_paths_come_back);
   g_test_add_func("/names/random keys come back or have no path", random_keys_come_back_or_have_no_path);
   return run_tests();

@@ -126,7 +126,6 @@ static void actions_follow_a_setting(void) {
 }
 
 static void set_back(GSettings *settings, const char *key, gpointer unused) {
-  (void)unused;
   if (g_settings_get_int(settings, key) > 10) g_settings_set_int(settings, key, 10);
 }
 

@@ -18,7 +18,7 @@ static void random_values_come_back(void) {
   }
 }
 
-/* If a value of one type can be read as another, it is written as what was read. */
+/* If a value of one type can be read as another, it is written as the type that was read. */
 static void assert_reads_as(const char *json, const GVariantType *type) {
   GVariant *found = read_as(json, type);
   if (found == NULL) return;

@@ -2,7 +2,9 @@
 #define _GNU_SOURCE
 #include "settings_test.h"
 
+#include <fcntl.h>
 #include <glib/gstdio.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,13 +13,12 @@
 static gint warnings;
 
 static void count_warning(const char *domain, GLogLevelFlags level, const char *message, gpointer unused) {
-  (void)unused;
   if (level & G_LOG_LEVEL_DEBUG) return;
   g_printerr("%s: %s\n", domain, message);
   g_atomic_int_inc(&warnings);
 }
 
-/* Runs a test in a process in which warnings are counted, with a store of its own. */
+/* Runs a test in a process that counts warnings, with a store of its own. */
 static void run(gconstpointer body) {
   if (g_test_subprocess()) {
     g_log_set_always_fatal(G_LOG_FATAL_MASK);
@@ -52,8 +53,13 @@ static char *store_folder(void) {
 
 static void remove_store(void) {
   char *folder = g_build_filename(g_getenv("XDG_CONFIG_HOME"), "kept", NULL);
-  run_program("rm", "-r", folder, NULL);
+  remove_folder(folder);
   g_free(folder);
+}
+
+/* Exchanges two files or folders. Nothing is absent in between, where the program under test would make a new store. */
+static void exchange(const char *one, const char *other) {
+  g_assert_cmpint(renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE), ==, 0);
 }
 
 /* What another program reads. */
@@ -109,7 +115,7 @@ static void a_set_is_in_the_new_store_at_a_relative_path(void) {
   g_object_unref(settings);
 }
 
-static void what_is_applied_is_in_the_new_store(void) {
+static void an_apply_is_in_the_new_store(void) {
   GSettings *settings = player();
   g_settings_delay(settings);
   g_settings_set_int(settings, "volume", 8);
@@ -164,6 +170,19 @@ static void a_program_that_only_reads_sees_the_new_store(void) {
   g_object_unref(settings);
 }
 
+static void a_program_that_only_reads_is_told_of_damage(void) {
+  GSettings *settings = player();
+  char *folder = store_folder(), *aside = g_strconcat(folder, ".aside", NULL);
+  char *database = g_build_filename(aside, "values.sqlite", NULL);
+  g_assert_cmpint(g_mkdir(aside, 0700), ==, 0);
+  g_assert_true(g_file_set_contents(database, "damaged", -1, NULL));
+  exchange(aside, folder);
+  WAIT_UNTIL(g_settings_get_int(settings, "volume") != 3);
+  g_assert_cmpint(g_atomic_int_get(&warnings), ==, 1);
+  g_free(database), g_free(aside), g_free(folder);
+  g_object_unref(settings);
+}
+
 static void another_store_in_its_place_is_used(void) {
   GSettings *settings = player();
   char *folder = store_folder(), *aside = g_strconcat(folder, ".aside", NULL);
@@ -173,8 +192,7 @@ static void another_store_in_its_place_is_used(void) {
   assert_text(settings, "theme", "other");
   assert_elsewhere("volume", "4");
   /* Back again. */
-  run_program("rm", "-r", folder, NULL);
-  g_assert_cmpint(g_rename(aside, folder), ==, 0);
+  exchange(aside, folder);
   g_assert_true(g_settings_set_boolean(settings, "muted", TRUE));
   assert_int_setting(settings, "volume", 3);
   assert_text(settings, "theme", "plain");
@@ -183,10 +201,16 @@ static void another_store_in_its_place_is_used(void) {
   g_object_unref(settings);
 }
 
+/* Removes the journal last: when it is gone, programs open the store again, and a part of it would be damage. */
+static void empty(const char *folder) {
+  run_program("find", folder, "-mindepth", "1", "-not", "-name", "journal", "-delete", NULL);
+  run_program("find", folder, "-mindepth", "1", "-delete", NULL);
+}
+
 static void a_folder_that_is_emptied_is_filled_again(void) {
   GSettings *settings = player();
   char *folder = store_folder();
-  run_program("find", folder, "-mindepth", "1", "-delete", NULL);
+  empty(folder);
   g_assert_true(g_settings_set_int(settings, "volume", 4));
   assert_elsewhere("volume", "4");
   g_free(folder);
@@ -197,7 +221,7 @@ static void a_program_that_only_waits_sees_a_store_in_the_same_folder(void) {
   GSettings *settings = player();
   GString *changes = record(settings, "changed::volume");
   char *folder = store_folder();
-  run_program("find", folder, "-mindepth", "1", "-delete", NULL);
+  empty(folder);
   g_free(gsettings_command("set", PLAYER, "volume", "9", NULL));
   WAIT_UNTIL(changes->len > 0 && g_settings_get_int(settings, "volume") == 9);
   g_assert_true(g_settings_set_int(settings, "volume", 10));
@@ -242,9 +266,9 @@ static void syncing_resetting_and_making_objects_work(void) {
 static void a_set_fails_while_there_can_be_no_store(void) {
   GSettings *settings = player();
   GString *changes = record(settings, "changed");
-  char *kept = g_build_filename(g_getenv("XDG_CONFIG_HOME"), "kept", NULL);
-  remove_store();
-  put_file(kept, "this is a file");
+  char *kept = g_build_filename(g_getenv("XDG_CONFIG_HOME"), "kept", NULL), *aside = g_strconcat(kept, ".aside", NULL);
+  put_file(aside, "this is a file");
+  exchange(aside, kept);
   for (int i = 0; i < 3; i++) g_assert_false(g_settings_set_int(settings, "volume", 4));
   g_settings_delay(settings);
   g_settings_set_int(settings, "volume", 5);
@@ -258,7 +282,7 @@ static void a_set_fails_while_there_can_be_no_store(void) {
   g_string_truncate(changes, 0);
   g_free(gsettings_command("set", PLAYER, "volume", "7", NULL));
   WAIT_UNTIL(g_settings_get_int(settings, "volume") == 7);
-  g_free(kept);
+  g_free(aside), g_free(kept);
   g_object_unref(other), g_object_unref(settings);
 }
 
@@ -289,7 +313,7 @@ static gpointer set_often(gpointer end) {
   return NULL;
 }
 
-static void many_threads_set_meanwhile(void) {
+static void many_threads_set_during_a_removal(void) {
   GSettings *settings = player();
   GThread *threads[3];
   gint end = FALSE;
@@ -298,12 +322,53 @@ static void many_threads_set_meanwhile(void) {
     char *folder = store_folder();
     run_program("rm", "-rf", folder, NULL);
     g_free(folder);
-    /* `rm` leaves a part of a store that is made meanwhile. */
+    /* `rm` leaves a part of a store that another thread is making. The next program to open it reports the damage. */
     WAIT_UNTIL(g_settings_set_string(settings, "theme", i % 2 ? "a" : "b"));
-    assert_elsewhere("theme", i % 2 ? "'a'" : "'b'");
+    kept_store *other = NULL;
+    folder = store_folder();
+    g_assert_cmpint(kept_open(folder, NULL, &other, NULL), >=, KEPT_OK);
+    g_free(folder);
+    char *found = NULL;
+    g_assert_cmpint(kept_get_json(other, PLAYER ".theme", &found, NULL), ==, KEPT_OK);
+    g_assert_cmpstr(found, ==, i % 2 ? "\"a\"" : "\"b\"");
+    kept_free(found);
+    kept_close(other);
   }
   g_atomic_int_set(&end, TRUE);
   for (gsize i = 0; i < G_N_ELEMENTS(threads); i++) g_thread_join(threads[i]);
+  g_object_unref(settings);
+}
+
+static gpointer remove_often(gpointer end) {
+  char *folder = store_folder();
+  /* Without a process for each removal: it has to fall between the opening of a store and the look at its files. */
+  static const char *const files[] = { "journal", "pulse", "values.sqlite", "values.sqlite-shm", "values.sqlite-wal" };
+  while (!g_atomic_int_get((gint *)end)) {
+    for (gsize i = 0; i < G_N_ELEMENTS(files); i++) {
+      char *file = g_build_filename(folder, files[i], NULL);
+      g_unlink(file);
+      g_free(file);
+    }
+    g_rmdir(folder);
+    g_usleep(3000);
+  }
+  g_free(folder);
+  return NULL;
+}
+
+static void a_set_works_after_removals_at_any_time(void) {
+  GSettings *settings = player();
+  for (int round = 0; round < 8; round++) {
+    gint end = FALSE;
+    GThread *thread = g_thread_new(NULL, remove_often, &end);
+    for (gint64 until = g_get_monotonic_time() + 250000; g_get_monotonic_time() < until;)
+      g_settings_set_int(settings, "volume", 5);
+    g_atomic_int_set(&end, TRUE);
+    g_thread_join(thread);
+    /* The first one may find that the store was removed just before. */
+    g_settings_set_int(settings, "volume", 6);
+    g_assert_true(g_settings_set_int(settings, "volume", 7));
+  }
   g_object_unref(settings);
 }
 
@@ -314,10 +379,11 @@ int main(int argc, char **argv) {
   ADD("a set is in the new store", a_set_is_in_the_new_store);
   ADD("a set is in the new store at a path", a_set_is_in_the_new_store_at_a_path);
   ADD("a set is in the new store at a relative path", a_set_is_in_the_new_store_at_a_relative_path);
-  ADD("what is applied is in the new store", what_is_applied_is_in_the_new_store);
+  ADD("an apply is in the new store", an_apply_is_in_the_new_store);
   ADD("all settings are announced", all_settings_are_announced);
   ADD("a program that only waits sees the new store", a_program_that_only_waits_sees_the_new_store);
   ADD("a program that only reads sees the new store", a_program_that_only_reads_sees_the_new_store);
+  ADD("a program that only reads is told of damage", a_program_that_only_reads_is_told_of_damage);
   ADD("another store in its place is used", another_store_in_its_place_is_used);
   ADD("a folder that is emptied is filled again", a_folder_that_is_emptied_is_filled_again);
   ADD("a program that only waits sees a store in the same folder",
@@ -326,6 +392,7 @@ int main(int argc, char **argv) {
   ADD("syncing, resetting and making objects work", syncing_resetting_and_making_objects_work);
   ADD("a set fails while there can be no store", a_set_fails_while_there_can_be_no_store);
   ADD("locks hold in the new store", locks_hold_in_the_new_store);
-  ADD("many threads set meanwhile", many_threads_set_meanwhile);
+  ADD("many threads set during a removal", many_threads_set_during_a_removal);
+  ADD("a set works after removals at any time", a_set_works_after_removals_at_any_time);
   return run_tests();
 }

@@ -10,7 +10,7 @@ static GSettings *player(void) {
   return settings;
 }
 
-static void what_is_not_set_has_the_default_of_the_schema(void) {
+static void an_unset_key_has_the_default_of_the_schema(void) {
   GSettings *settings = player();
   assert_int_setting(settings, "volume", 50);
   assert_text(settings, "theme", "plain");
@@ -101,7 +101,7 @@ static void own_changes_are_not_signalled_again(void) {
   g_object_unref(settings);
 }
 
-static void setting_what_is_set_is_no_change(void) {
+static void setting_the_same_value_changes_nothing(void) {
   GSettings *settings = player(), *other = g_settings_new("org.example.kept.player");
   GString *changes = record(other, "changed");
   g_settings_set_int(settings, "volume", 50);
@@ -130,7 +130,7 @@ static const char *const reordered[][2] = {
   { "anything", "<{'b': <{'d': 'x', 'c': 'y'}>, 'a': <2>}>" },
 };
 
-static void setting_an_equal_dictionary_is_no_change(void) {
+static void setting_an_equal_dictionary_changes_nothing(void) {
   GSettings *settings = player(), *other = g_settings_new("org.example.kept.player");
   GString *changes = record(other, "changed");
   for (gsize i = 0; i < G_N_ELEMENTS(reordered); i++) {
@@ -157,7 +157,7 @@ static void save_again(GSettings *settings, const char *key, gpointer value) {
   if (++saved < 100) g_settings_set_value(settings, key, value);
 }
 
-static void a_handler_may_save_what_it_was_told_of(void) {
+static void a_handler_may_save_the_new_value(void) {
   for (gsize i = 0; i < G_N_ELEMENTS(reordered); i++) {
     GSettings *settings = player();
     GVariant *value = g_variant_ref_sink(g_variant_new_parsed(reordered[i][1]));
@@ -213,7 +213,7 @@ static void everything_is_writable_where_nothing_is_locked(void) {
   g_object_unref(settings);
 }
 
-static void the_command_lists_what_is_set(void) {
+static void the_command_lists_the_set_keys(void) {
   GSettings *settings = player();
   g_settings_set_int(settings, "volume", 33);
   char *text = gsettings_command("get", "org.example.kept.player", "volume", NULL);
@@ -233,20 +233,19 @@ static void the_command_lists_what_is_set(void) {
 
 int main(int argc, char **argv) {
   set_up(&argc, &argv);
-  g_test_add_func(
-    "/settings/what is not set has the default of the schema", what_is_not_set_has_the_default_of_the_schema);
+  g_test_add_func("/settings/an unset key has the default of the schema", an_unset_key_has_the_default_of_the_schema);
   g_test_add_func("/settings/values of each type are set and reset", values_of_each_type_are_set_and_reset);
   g_test_add_func("/settings/long text is read whole", long_text_is_read_whole);
   g_test_add_func(
     "/settings/own changes are signalled before the call returns", own_changes_are_signalled_before_the_call_returns);
   g_test_add_func("/settings/own changes are not signalled again", own_changes_are_not_signalled_again);
-  g_test_add_func("/settings/setting what is set is no change", setting_what_is_set_is_no_change);
-  g_test_add_func("/settings/setting an equal dictionary is no change", setting_an_equal_dictionary_is_no_change);
-  g_test_add_func("/settings/a handler may save what it was told of", a_handler_may_save_what_it_was_told_of);
+  g_test_add_func("/settings/setting the same value changes nothing", setting_the_same_value_changes_nothing);
+  g_test_add_func("/settings/setting an equal dictionary changes nothing", setting_an_equal_dictionary_changes_nothing);
+  g_test_add_func("/settings/a handler may save the new value", a_handler_may_save_the_new_value);
   g_test_add_func("/settings/every object on a path gets own changes", every_object_on_a_path_gets_own_changes);
   g_test_add_func("/settings/values outside the schema are refused", values_outside_the_schema_are_refused);
   g_test_add_func(
     "/settings/everything is writable where nothing is locked", everything_is_writable_where_nothing_is_locked);
-  g_test_add_func("/settings/the command lists what is set", the_command_lists_what_is_set);
+  g_test_add_func("/settings/the command lists the set keys", the_command_lists_the_set_keys);
   return run_tests();
 }

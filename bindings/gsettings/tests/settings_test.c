@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "settings_test.h"
 
-#include <ftw.h>
 #include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,14 +28,9 @@ void set_up(int *argc, char ***argv) {
   g_test_init(argc, argv, NULL);
 }
 
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place) {
-  (void)status, (void)kind, (void)place;
-  return remove(path);
-}
-
 int run_tests(void) {
   int result = g_test_run();
-  if (is_own_folder) nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+  if (is_own_folder) remove_tree(folder);
   return result;
 }
 
@@ -47,12 +41,10 @@ const char *file_named(const char *name) {
   return kept;
 }
 
-void put_file(const char *path, const char *text) {
-  char *new = g_strconcat(path, ".new", NULL);
-  g_assert_true(g_file_set_contents(new, text, -1, NULL));
-  g_assert_cmpint(g_chmod(new, 0644), ==, 0);
-  g_assert_cmpint(g_rename(new, path), ==, 0);
-  g_free(new);
+void remove_folder(const char *path) {
+  char *aside = g_strconcat(path, ".removed", NULL);
+  if (g_rename(path, aside) == 0) remove_tree(aside);
+  g_free(aside);
 }
 
 kept_store *other_handle(void) {
@@ -114,10 +106,7 @@ char *gsettings_command(const char *first, ...) {
   return g_strchomp(output);
 }
 
-static gboolean wake(gpointer unused) {
-  (void)unused;
-  return G_SOURCE_CONTINUE;
-}
+static gboolean wake(gpointer unused) { return G_SOURCE_CONTINUE; }
 
 void run_main_context(void) {
   guint second = g_timeout_add(1000, wake, NULL);
@@ -126,27 +115,21 @@ void run_main_context(void) {
 }
 
 static void record_key(GSettings *settings, const char *key, gpointer record_) {
-  (void)settings;
   g_string_append_printf(record_, "changed::%s ", key);
 }
 
 static void record_writable(GSettings *settings, const char *key, gpointer record_) {
-  (void)settings;
   g_string_append_printf(record_, "writable-changed::%s ", key);
 }
 
 static gboolean record_event(GSettings *settings, const GQuark *keys, int count, gpointer record_) {
-  (void)settings;
   g_string_append(record_, "change-event:");
   for (int i = 0; i < count; i++) g_string_append_printf(record_, "%s%s", i > 0 ? "," : "", g_quark_to_string(keys[i]));
   g_string_append_c(record_, ' ');
   return FALSE;
 }
 
-static void free_record(gpointer record_, GClosure *closure) {
-  (void)closure;
-  g_string_free(record_, TRUE);
-}
+static void free_record(gpointer record_, GClosure *closure) { g_string_free(record_, TRUE); }
 
 GString *record(GSettings *settings, const char *signal) {
   GString *record = g_string_new(NULL);

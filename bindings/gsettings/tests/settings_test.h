@@ -6,6 +6,8 @@
 #include <gio/gio.h>
 #include <kept.h>
 
+#include "files.h"
+
 /* Called first in main(): makes the folder, selects the backend unless the environment has, and calls
  * g_test_init(). */
 void set_up(int *argc, char ***argv);
@@ -14,8 +16,10 @@ int run_tests(void);
 
 /* A file in that folder; valid until the program ends. */
 const char *file_named(const char *name);
-/* Replaces it with this text at once. */
-void put_file(const char *path, const char *text);
+
+/* Removes a folder, if it exists. It is moved first: a program that notices the removal makes a new store in its place,
+ * and would lose a part of that, too. */
+void remove_folder(const char *path);
 
 /* Another handle on the store that the backend has open, as another Swift, C or Python program would have; never
  * closed. */

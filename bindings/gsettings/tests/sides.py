@@ -44,8 +44,8 @@ class Side:
         )
         return Answer(run.returncode, run.stdout, run.stderr)
 
-    def record(self, moment: str, *arguments: str) -> Answer:
-        answer = self.answers[f"{moment}: {' '.join(arguments)}"] = self.run(*arguments)
+    def record(self, stage: str, *arguments: str) -> Answer:
+        answer = self.answers[f"{stage}: {' '.join(arguments)}"] = self.run(*arguments)
         return answer
 
 
@@ -101,6 +101,6 @@ def side_of(name: str, common: dict[str, str], build: Path) -> Side:
     return Side(common | {"GSETTINGS_BACKEND": name, "GIO_EXTRA_MODULES": str(build / "lib/gio")})
 
 
-def record_all(side: Side, moment: str, commands: Iterable[tuple[str, ...]]) -> None:
+def record_all(side: Side, stage: str, commands: Iterable[tuple[str, ...]]) -> None:
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda command: side.record(moment, *command), commands))
+        list(pool.map(lambda command: side.record(stage, *command), commands))

@@ -39,7 +39,6 @@ static gboolean hold_back(const char *key, const char *value) {
 }
 
 static void on_changed(GSettings *settings, const char *key, gpointer data) {
-  (void)data;
   char *value = g_settings_get_string(settings, key);
   if (!hold_back(key, value)) note("saw", key, value);
   if (g_strcmp0(key, program.held_key) == 0 && strcmp(value, program.held_value) != 0) {
@@ -69,7 +68,6 @@ static void set_both(const char *shared, const char *value) {
 }
 
 static gboolean write_next(gpointer data) {
-  (void)data;
   if (program.has_stopped) {
     note("stopped", "", "");
     return G_SOURCE_REMOVE;
@@ -85,7 +83,6 @@ static gboolean write_next(gpointer data) {
 }
 
 static gboolean on_input(GIOChannel *channel, GIOCondition condition, gpointer loop) {
-  (void)condition;
   char byte;
   gsize count = 0;
   g_io_channel_read_chars(channel, &byte, 1, &count, NULL);

@@ -1,4 +1,4 @@
-"""Vendor defaults and locks of an administrator, beside the same on dconf: equal answers of `gsettings`."""
+"""Vendor defaults and locks of an administrator, compared with dconf: equal answers of `gsettings`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GLib's own command `gsettings` beside the same on dconf, on every key of the desktop's schemas: equal outputs."""
+"""GLib's own command `gsettings` compared with dconf, on every key of the desktop's schemas: equal outputs."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ class Monitor:
 
 
 # ----------------------------------------------------------------------------------------------------------------
-# What is run on both
+# The commands for both
 # ----------------------------------------------------------------------------------------------------------------
 
 
@@ -260,10 +260,10 @@ def sides(schemas: Path, build: Path, tmp_path_factory: pytest.TempPathFactory) 
     return dconf, kept
 
 
-def different(dconf: Side, kept: Side, moment: str) -> list[str]:
+def different(dconf: Side, kept: Side, stage: str) -> list[str]:
     commands = {**dconf.answers, **kept.answers}.keys()
-    compared = [command for command in commands if command.startswith(f"{moment}: ")]
-    assert compared, f"nothing was run in the moment {moment}"
+    compared = [command for command in commands if command.startswith(f"{stage}: ")]
+    assert compared, f"nothing was run in the stage {stage}"
     return [
         f"{command}\n    dconf: {dconf.answers.get(command)}\n    Kept:  {kept.answers.get(command)}"
         for command in compared
@@ -271,9 +271,9 @@ def different(dconf: Side, kept: Side, moment: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("moment", ["fresh", "changed", "unchanged", "reset", "wrong"])
-def test_the_command_answers_as_on_dconf(sides: tuple[Side, Side], moment: str) -> None:
-    differences = different(*sides, moment)
+@pytest.mark.parametrize("stage", ["fresh", "changed", "unchanged", "reset", "wrong"])
+def test_the_command_answers_as_on_dconf(sides: tuple[Side, Side], stage: str) -> None:
+    differences = different(*sides, stage)
     assert not differences, "\n".join(differences)
 
 
@@ -281,8 +281,8 @@ def test_every_key_of_the_schemas_was_set_and_read_back(sides: tuple[Side, Side]
     answers = sides[1].answers
     done = set()
     for command, answer in answers.items():
-        moment, verb, *words = command.split(" ", 4)
-        if (moment, verb) != ("changed:", "set"):
+        stage, verb, *words = command.split(" ", 4)
+        if (stage, verb) != ("changed:", "set"):
             continue
         schema, key, value = words
         assert answer == Answer(0, "", ""), command

@@ -100,7 +100,7 @@ def test_a_value_that_cannot_be_read_is_reported_and_the_others_are_imported(run
     imported = run("kept-gsettings", "import", input=text)
     assert (imported.returncode, imported.stdout) == (1, "0 of 3 settings differ\n")
     assert imported.stderr.splitlines() == [
-        "left out a in [org/example]: it comes again, and the last one counts",
+        "left out a in [org/example]: it is set twice; the last value is used",
         "left out /org/example/b: its value is not GVariant text: unknown keyword",
         "left out /org/example/c: its value is not GVariant text: number out of range for type 'i'",
     ]
@@ -259,6 +259,39 @@ def test_declared_keys_refuse_what_gsettings_would_refuse(run: Run, environment:
     assert got.stdout == "'prefer-dark'\n"
 
 
+def test_declarations_say_what_the_schemas_say(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "glib-2.0/schemas"
+    folder.mkdir(parents=True)
+    (folder / "panel.gschema.xml").write_text("""<schemalist>
+      <enum id="Side"><value nick="left" value="0"/><value nick="right" value="1"/></enum>
+      <flags id="Edges"><value nick="top" value="1"/><value nick="bottom" value="2"/></flags>
+      <schema id="panel" path="/panel/">
+        <key name="side" enum="Side"><default>'left'</default><summary>Where
+          it is</summary></key>
+        <key name="edges" flags="Edges"><default>['top']</default></key>
+        <key name="size" type="i"><range min="1" max="9"/><default>5</default></key>
+        <key name="scale" type="d"><range min="0.5"/><default>1.0</default></key>
+        <key name="layouts" type="a(ss)"><default>[('xkb', 'us')]</default></key>
+        <key name="quota" type="t"><default>18446744073709551615</default></key>
+      </schema></schemalist>""")
+    subprocess.run(["glib-compile-schemas", "--strict", folder], check=True)
+    declared = run("kept-gsettings", "declare", "--dry-run", XDG_DATA_DIRS=str(tmp_path))
+    pair = {"type": "array", "prefixItems": [{"type": "string"}] * 2, "minItems": 2, "maxItems": 2}
+    assert json.loads(declared.stdout)["properties"] == {
+        "panel.side": {
+            "type": "string", "enum": ["left", "right"], "summary": "Where it is", "default": "left",
+        },
+        "panel.edges": {
+            "type": "array", "items": {"type": "string", "enum": ["top", "bottom"]}, "uniqueItems": True,
+            "default": ["top"],
+        },
+        "panel.size": {"type": "integer", "minimum": 1, "maximum": 9, "default": 5},
+        "panel.scale": {"type": "number", "minimum": 0.5, "maximum": {"$numberDouble": "Infinity"}, "default": 1.0},
+        "panel.layouts": {"type": "array", "items": pair, "default": [["xkb", "us"]]},
+        "panel.quota": {"type": "integer", "minimum": 0, "default": {"$numberULong": "18446744073709551615"}},
+    }  # fmt: skip
+
+
 def test_declared_keys_refuse_what_gsettings_would_ignore(run: Run, environment: dict[str, str], schemas: Path) -> None:
     assert run("kept-gsettings", "declare", XDG_DATA_DIRS=str(schemas)).returncode == 0
     with kept.open(f"{environment['XDG_CONFIG_HOME']}/kept/gsettings.kept") as settings:
@@ -319,7 +352,7 @@ def test_a_folder_of_the_administrators_files_becomes_a_layer(run: Run, tmp_path
         "locked": ["org.gnome.desktop.sound.theme-name"],
         "lockedPrefixes": ["org.gnome.desktop.privacy."],
     }
-    # What was there stays if a file cannot be read.
+    # The former values stay if a file cannot be read.
     (tmp_path / "99").write_text("no dump")
     assert run("kept-gsettings", "layer", *files, str(tmp_path / "99"), "--output", str(system)).returncode == 3
     assert json.loads(system.read_text()) == {"values": {"org.gnome.desktop.sound.theme-name": "company"}}
@@ -341,8 +374,8 @@ def test_a_value_that_gsettings_does_not_have_is_named(run: Run, environment: di
         settings["org.example.list"] = [None]
         settings["org.gnome.desktop.sound.event-sounds"] = "loud"
     assert sorted(run("kept-gsettings", "export").stderr.splitlines()) == [
-        "left out /org/example/list: no schema has it, and GSettings has no type for its value",
-        "left out /org/gnome/desktop/sound/event-sounds: its value is not of the schema's type",
+        "left out /org/example/list: no schema defines it, and its value has no type in GSettings",
+        "left out /org/gnome/desktop/sound/event-sounds: its value does not have the schema's type",
     ]
 
 
@@ -368,4 +401,4 @@ def test_mistakes_are_one_sentence(run: Run, arguments: list[str], text: str, st
 
 def test_a_value_that_its_schema_does_not_admit_is_named(run: Run) -> None:
     done = run("kept-gsettings", "import", input="[org/gnome/desktop/sound]\nevent-sounds='loud'\n")
-    assert done.returncode == 0 and done.stderr.startswith("/org/gnome/desktop/sound/event-sounds is s, ")
+    assert done.returncode == 0 and done.stderr.startswith("/org/gnome/desktop/sound/event-sounds has the type s, ")

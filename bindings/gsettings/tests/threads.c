@@ -1,4 +1,4 @@
-/* Objects in threads: each gets its signals in the main context in which it was made, and nowhere else. */
+/* Objects in threads: each gets its signals in the main context that made it, and nowhere else. */
 #include "settings_test.h"
 
 #include <string.h>
@@ -12,7 +12,6 @@ typedef struct {
 } Listener;
 
 static void count_change(GSettings *settings, const char *key, gpointer listener_) {
-  (void)settings, (void)key;
   Listener *listener = listener_;
   g_atomic_int_inc(&listener->changes);
   if (g_thread_self() != listener->thread) g_atomic_int_inc(&listener->elsewhere);
@@ -73,7 +72,6 @@ static void objects_get_signals_on_their_own_thread(void) {
 }
 
 static gpointer set_in_thread(gpointer unused) {
-  (void)unused;
   GSettings *settings = g_settings_new("org.example.kept.player");
   g_settings_set_int(settings, "volume", 123);
   g_object_unref(settings);

@@ -94,10 +94,10 @@ static void trace_applying(void) {
   print_values(other, "loudness"), print_values(other, "theme");
   g_print("apply\n"), g_settings_apply(settings), g_print("returned\n");
   set(other, "volume", "4"), set(settings, "volume", "4"), set(settings, "count", "uint32 4"), reset(settings, "theme");
-  g_print("apply what is partly there\n"), g_settings_apply(settings), g_print("returned\n");
+  g_print("apply partly equal values\n"), g_settings_apply(settings), g_print("returned\n");
   settle();
   set(settings, "volume", "4"), reset(settings, "theme");
-  g_print("apply what is there\n"), g_settings_apply(settings), g_print("returned\n");
+  g_print("apply equal values\n"), g_settings_apply(settings), g_print("returned\n");
   settle();
   g_object_unref(settings);
   reset_all(other);

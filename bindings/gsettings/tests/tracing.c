@@ -26,7 +26,6 @@ static void print_changed(GSettings *settings, const char *key, gpointer name) {
 }
 
 static gboolean print_event(GSettings *settings, const GQuark *keys, int count, gpointer name) {
-  (void)settings;
   g_print("  %s: change-event", (char *)name);
   for (int i = 0; i < count; i++) g_print(" %s", g_quark_to_string(keys[i]));
   g_print("\n");
@@ -38,7 +37,6 @@ static void print_writable(GSettings *settings, const char *key, gpointer name) 
 }
 
 static void print_unapplied(GSettings *settings, GParamSpec *property, gpointer name) {
-  (void)property;
   g_print("  %s: has-unapplied %d\n", (char *)name, g_settings_get_has_unapplied(settings));
 }
 

@@ -5,7 +5,6 @@
 
 #include <glib/gstdio.h>
 #include <sched.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -18,13 +17,12 @@ enum { nobody = 65534 };
 static gint warnings;
 
 static void count_warning(const char *domain, GLogLevelFlags level, const char *message, gpointer unused) {
-  (void)unused;
   if (level & G_LOG_LEVEL_DEBUG) return;
   g_printerr("%s: %s\n", domain, message);
   g_atomic_int_inc(&warnings);
 }
 
-/* Runs a test in a process in which warnings are counted. */
+/* Runs a test in a process that counts warnings. */
 static void run(gconstpointer body) {
   if (g_test_subprocess()) {
     g_log_set_always_fatal(G_LOG_FATAL_MASK);
@@ -94,7 +92,7 @@ static void a_store_that_is_a_file(void) {
   assert_has_defaults();
 }
 
-static void a_store_with_a_name_that_is_none(void) {
+static void a_store_with_an_invalid_name(void) {
   g_setenv("KEPT_GSETTINGS_STORE", "..", TRUE);
   assert_has_defaults();
 }
@@ -131,7 +129,7 @@ static void a_damaged_store(void) {
   g_object_unref(settings);
 }
 
-/* What is locked stays locked where the user's settings cannot be read. */
+/* Locked keys stay locked where the user's settings cannot be read. */
 static void locks_without_a_store(void) {
   have_home(file_named("locks-home"));
   put_file(file_named("locks-home/kept"), "this is a file");
@@ -258,7 +256,7 @@ static void a_disk_that_was_full_before(void) {
   assert_has_defaults();
 }
 
-/* What is stored is read, as on dconf, and nothing is reported as set that is lost. With room again sets are made. */
+/* The stored values are read, as on dconf, and no lost value is reported as set. With room again sets are made. */
 static void a_store_on_a_disk_that_was_full_before(void) {
   g_assert_true(mount_small_disk(file_named("full-store")));
   g_setenv("XDG_CONFIG_HOME", file_named("full-store"), TRUE);
@@ -333,7 +331,7 @@ int main(int argc, char **argv) {
   set_up(&argc, &argv);
   ADD("a file in place of the folder leaves defaults", a_file_in_place_of_the_folder);
   ADD("a store that is a file leaves defaults", a_store_that_is_a_file);
-  ADD("a store with a name that is none leaves defaults", a_store_with_a_name_that_is_none);
+  ADD("a store with an invalid name leaves defaults", a_store_with_an_invalid_name);
   ADD("a managed file that is damaged locks everything", a_managed_file_that_is_damaged);
   ADD("a managed file that others can write locks everything", a_managed_file_that_others_can_write);
   ADD("a damaged store is salvaged with a warning", a_damaged_store);

@@ -100,7 +100,7 @@ static void sixty_four_arrays_in_one_another_come_back(void) {
   g_variant_unref(value);
 }
 
-static void what_is_too_deep_is_refused(void) {
+static void values_that_are_too_deep_are_refused(void) {
   GVariant *value = nested(65);
   kept_error why = { .message = "" };
   g_assert_null(through_store(other_handle(), value, &why));
@@ -184,7 +184,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/values/variants come back with their type", variants_come_back_with_their_type);
   g_test_add_func("/values/dictionaries come back with sorted keys", dictionaries_come_back_with_sorted_keys);
   g_test_add_func("/values/64 arrays in one another come back", sixty_four_arrays_in_one_another_come_back);
-  g_test_add_func("/values/what is too deep is refused", what_is_too_deep_is_refused);
+  g_test_add_func("/values/values that are too deep are refused", values_that_are_too_deep_are_refused);
   g_test_add_func("/values/deep variants come back or are refused", deep_variants_come_back_or_are_refused);
   g_test_add_func("/values/values look natural to other programs", values_look_natural_to_other_programs);
   g_test_add_func("/values/values do not depend on the locale", values_do_not_depend_on_the_locale);

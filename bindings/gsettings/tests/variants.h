@@ -10,7 +10,7 @@ GVariant *parsed(const char *text);
 /* What a store has after the value was set, read as its type; NULL if it reads as absent. `why` receives the status and
  * the reason if it cannot be set. */
 GVariant *through_store(kept_store *store, GVariant *value, kept_error *why);
-/* What JSON that a program has stored is read as; NULL if it is no value of the type. */
+/* The value that JSON stored by a program is read as; NULL if it is not a value of the type. */
 GVariant *read_as(const char *json, const GVariantType *type);
 /* The value with the keys of its dictionaries in order, if they are text, and one NaN for all. */
 GVariant *normal_value(GVariant *value);

@@ -42,7 +42,7 @@ static json_object *of_variant(void) {
   return schema;
 }
 
-/* Adds the schema of what is within. */
+/* Adds the schema of the inner type. */
 static void add_inner(json_object *schema, const char *word, const GVariantType *type) {
   json_object *inner = schema_of(type);
   json_object_object_add(schema, word, inner != NULL ? inner : of_variant());

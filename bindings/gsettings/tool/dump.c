@@ -59,7 +59,7 @@ static guint add_group(GPtrArray *settings, GKeyFile *dump, const char *group, S
   for (char **name = names; *name != NULL; name++) g_hash_table_replace(last, *name, *name);
   for (char **name = names; *name != NULL; name++) {
     if (g_hash_table_lookup(last, *name) != *name) {
-      left_out++, g_printerr("left out %s in [%s]: it comes again, and the last one counts\n", *name, group);
+      left_out++, g_printerr("left out %s in [%s]: it is set twice; the last value is used\n", *name, group);
       continue;
     }
     char *path = strcmp(group, "/") == 0 ? g_strconcat("/", *name, NULL) : g_strconcat("/", group, "/", *name, NULL);
@@ -73,7 +73,7 @@ static guint add_group(GPtrArray *settings, GKeyFile *dump, const char *group, S
       *dumped = (Dumped){ path, value, is_misfit };
       g_ptr_array_add(settings, dumped);
     } else {
-      const char *reason = is_wrong ? "an escape is not a character of Unicode" : reason_of(error);
+      const char *reason = is_wrong ? "an escape is not a Unicode character" : reason_of(error);
       left_out++, g_printerr("left out %s: its value is not GVariant text: %s\n", path, reason);
       g_clear_error(&error), g_free(path);
     }
@@ -101,7 +101,7 @@ GPtrArray *read_dump(const char *file, Schemas *schemas, guint *left_out, char *
   g_free(text);
   g_ptr_array_sort(settings, by_path);
   if (is_read) return settings;
-  *problem = g_strdup_printf("%s cannot be read: %s; give what `dconf dump /` prints", file, error->message);
+  *problem = g_strdup_printf("%s cannot be read: %s; use the output of dconf dump /", file, error->message);
   g_error_free(error);
   g_ptr_array_unref(settings);
   return NULL;
@@ -122,7 +122,7 @@ void print_json(GPtrArray *dump) {
   g_print(dump->len == 0 ? "{}\n" : "}\n");
 }
 
-/* The types that JSON most likely stands for, where no schema says which. */
+/* The types that JSON most likely represents, where no schema says which. */
 static const char *const natural_types[] = { "b", "i", "x", "t", "d", "s", "as", "ai", "ad", "ay", "aas", "a(ss)", "v",
   "a{ss}", "a{sv}" };
 
@@ -146,7 +146,7 @@ static GVariant *value_of(json_object *tree, const GVariantType *type) {
   return value;
 }
 
-/* Paths of one folder beside each other. */
+/* Paths of one folder next to each other. */
 static int by_folder(const void *a_, const void *b_) {
   const char *a = *(char *const *)a_, *b = *(char *const *)b_;
   const char *name = strrchr(a, '/') + 1, *other = strrchr(b, '/') + 1;
@@ -163,7 +163,7 @@ guint print_dump(json_object *values, Schemas *schemas) {
     (void)unused;
     char *path = path_of_key(key);
     if (path != NULL) g_ptr_array_add(paths, path);
-    else left_out++, g_printerr("left out %s: no path has this key\n", key);
+    else left_out++, g_printerr("left out %s: the key does not correspond to a path\n", key);
   }
   if (paths->len > 0) qsort(paths->pdata, paths->len, sizeof *paths->pdata, by_folder);
   char *last = NULL;
@@ -175,8 +175,8 @@ guint print_dump(json_object *values, Schemas *schemas) {
     if (text == NULL)
       left_out++,
         g_printerr("left out %s: %s\n", path,
-          type_at(schemas, path) != NULL ? "its value is not of the schema's type"
-                                         : "no schema has it, and GSettings has no type for its value");
+          type_at(schemas, path) != NULL ? "its value does not have the schema's type"
+                                         : "no schema defines it, and its value has no type in GSettings");
     else {
       gsize length = strlen(folder);
       if (g_strcmp0(last, folder) != 0)

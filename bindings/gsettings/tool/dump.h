@@ -15,8 +15,8 @@ typedef struct {
 } Dumped;
 
 /* Reads the settings of a file, "-" for standard input, sorted by path. Values of paths that a schema has are read as
- * its type. Elements are `Dumped`. Values that are no GVariant text are left out, with the reasons on standard error.
- * NULL with an error sentence, freed with g_free(), if it is no dump. */
+ * its type. Elements are `Dumped`. Values that are not GVariant text are left out, with the reasons on standard error.
+ * NULL with an error sentence, freed with g_free(), if it is not a dump. */
 GPtrArray *read_dump(const char *file, Schemas *schemas, guint *left_out, char **problem);
 
 /* Prints a dump as JSON of Kept: an object of keys. */

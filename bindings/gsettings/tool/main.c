@@ -58,7 +58,7 @@ static void add_declaration(gpointer keys, const char *path, GSettingsSchemaKey 
   char *name = key_of_path(path);
   json_object *schema = declaration_of(key);
   if (schema != NULL) json_object_object_add(keys, name, schema);
-  else g_printerr("not declared: %s, which may have values of any type\n", name);
+  else g_printerr("not declared: %s, because its schema allows values of any type\n", name);
   g_free(name);
 }
 
@@ -153,7 +153,7 @@ static void warn_of_misfits(GPtrArray *dump) {
   for (guint i = 0; i < dump->len; i++) {
     Dumped *dumped = dump->pdata[i];
     if (dumped->is_misfit)
-      g_printerr("%s is %s, which its schema does not admit: GSettings ignores it\n", dumped->path,
+      g_printerr("%s has the type %s, but its schema has another; GSettings ignores the value\n", dumped->path,
         g_variant_get_type_string(dumped->value));
   }
 }
@@ -219,7 +219,7 @@ static int add_values(Layer *layer, const char *file, Schemas *schemas) {
     char *key = key_of_path(dumped->path);
     json_object *tree = tree_of_variant(dumped->value);
     if (tree != NULL) json_object_object_add(layer->values, key, tree);
-    else layer->is_incomplete = TRUE, g_printerr("left out %s: its value is too large, or nested too deep\n", key);
+    else layer->is_incomplete = TRUE, g_printerr("left out %s: its value is too large or nested too deeply\n", key);
     g_free(key);
   }
   g_ptr_array_unref(dump);
@@ -251,13 +251,13 @@ static int add_locks(Layer *layer, const char *file) {
     char *path = g_strstrip(*line);
     if (*path == 0 || *path == '#') continue;
     if (add_lock(layer, path)) locks++;
-    else others++, g_printerr("left out \"%s\" in %s: a path begins with a slash\n", path, file);
+    else others++, g_printerr("left out \"%s\" in %s: a path must begin with a slash\n", path, file);
   }
   g_strfreev(lines);
   g_free(text);
   layer->is_incomplete = layer->is_incomplete || others > 0;
   if (locks > 0 || others == 0) return done;
-  return fail(refused, "%s is not a file of locks; give one that has one path a line", file);
+  return fail(refused, "%s is not a file of locks; use a file with one path per line", file);
 }
 
 static int by_name(gconstpointer a, gconstpointer b) { return strcmp(*(char *const *)a, *(char *const *)b); }
@@ -346,12 +346,13 @@ static int run(const char *command, const Options *options, Schemas *schemas) {
   gboolean takes_file =
     strcmp(command, "json") == 0 || strcmp(command, "import") == 0 || strcmp(command, "compare") == 0;
   if (!is_layer && (options->locks != NULL || options->output != NULL))
-    return fail(wrong_usage, "--locks and --output are for layer; see kept-gsettings --help");
+    return fail(wrong_usage, "--locks and --output apply only to layer; see kept-gsettings --help");
   if (is_layer) return print_layer(options, schemas);
   if (!takes_file && strcmp(command, "declare") != 0 && strcmp(command, "export") != 0)
-    return fail(wrong_usage, "\"%s\" is no command; see kept-gsettings --help", command);
+    return fail(wrong_usage, "\"%s\" is not a kept-gsettings command; see kept-gsettings --help", command);
   if (words > (takes_file ? 1 : 0))
-    return fail(wrong_usage, "%s takes %s; see kept-gsettings --help", command, takes_file ? "one file" : "no file");
+    return fail(
+      wrong_usage, "%s takes %s; see kept-gsettings --help", command, takes_file ? "at most one file" : "no file");
   if (takes_file) return run_with_dump(command, options, schemas);
   return strcmp(command, "declare") == 0 ? declare(options, schemas) : export(schemas);
 }
@@ -361,10 +362,14 @@ static gboolean place_schemas(Schemas *schemas, char **given) {
   for (; given != NULL && *given != NULL; given++) {
     char *path = strchr(*given, ':');
     if (path != NULL) *path++ = 0;
-    if (path == NULL || *path != '/' || !g_str_has_suffix(path, "/") || !place_schema(schemas, *given, path))
-      return fail(wrong_usage, "--schema takes ID:PATH, with an installed schema that has no path, and %s is none",
+    if (path == NULL || *path != '/' || !g_str_has_suffix(path, "/") || !place_schema(schemas, *given, path)) {
+      if (path != NULL) *--path = ':';
+      return fail(wrong_usage,
+               "\"%s\" is not valid for --schema; use ID:PATH, with an installed schema that has no path, and a path "
+               "such as /a/b/",
                *given),
              FALSE;
+    }
   }
   return TRUE;
 }
@@ -379,31 +384,30 @@ int main(int count, char **arguments) {
   g_set_printerr_handler(print_error_bytes);
   Options options = { 0 };
   const GOptionEntry entries[] = {
-    { "store", 's', 0, G_OPTION_ARG_STRING, &options.store, "The store; by default that of the backend", "LOCATION" },
-    { "schema", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.schemas, "A schema without a path, and where it is",
-      "ID:PATH" },
+    { "store", 's', 0, G_OPTION_ARG_STRING, &options.store, "The store; by default the backend's store", "LOCATION" },
+    { "schema", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.schemas, "A schema without a path, and its path", "ID:PATH" },
     { "dry-run", 'd', 0, G_OPTION_ARG_NONE, &options.is_dry, "Show what would change, and change nothing", NULL },
-    { "locks", 0, 0, G_OPTION_ARG_FILENAME, &options.locks, "For layer: a file of locks, one path a line, or a folder",
-      "FILE" },
-    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "For layer: a file, replaced when all is written",
-      "FILE" },
+    { "locks", 0, 0, G_OPTION_ARG_FILENAME, &options.locks,
+      "For layer: a file of locks, one path per line, or a folder", "FILE" },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,
+      "For layer: write to this file; an existing one is replaced", "FILE" },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.words, NULL, NULL },
     G_OPTION_ENTRY_NULL,
   };
   GOptionContext *context = g_option_context_new("COMMAND [FILE]");
   g_option_context_set_summary(context,
-    "Moves settings between dconf and Kept, by the installed schemas.\n\n"
+    "Moves settings between dconf and Kept, using the installed schemas.\n\n"
     "  declare          declares all keys of the schemas\n"
-    "  import [FILE]    imports what `dconf dump /` prints, and compares\n"
-    "  compare [FILE]   compares it with the store\n"
-    "  json [FILE]      prints it as JSON, as `kept import` reads it\n"
-    "  export           prints what `dconf load /` reads\n"
-    "  layer [FILE]...  prints files of /etc/dconf/db as a file of a layer");
+    "  import [FILE]    imports the output of `dconf dump /`, and compares\n"
+    "  compare [FILE]   compares that output with the store\n"
+    "  json [FILE]      prints that output as JSON for `kept import`\n"
+    "  export           prints the settings in the form that `dconf load /` reads\n"
+    "  layer [FILE]...  prints files of /etc/dconf/db as a layer's file");
   g_option_context_add_main_entries(context, entries, NULL);
   GError *error = NULL;
   if (!g_option_context_parse(context, &count, &arguments, &error))
     return fail(wrong_usage, "%s; see kept-gsettings --help", error->message);
-  if (options.words == NULL) return fail(wrong_usage, "give a command; see kept-gsettings --help");
+  if (options.words == NULL) return fail(wrong_usage, "no command was given; see kept-gsettings --help");
   g_option_context_free(context);
   if (options.store != NULL) set_store_location(options.store);
   char **words = options.words;

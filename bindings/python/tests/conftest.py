@@ -6,9 +6,14 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from places import ROOT
+
+# A busy machine makes no test fail.
+hypothesis.settings.register_profile("untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("untimed")
 
 # The package loads its library when it is imported, so this comes first. Child processes inherit it.
 built = ROOT / ".build/debug/libKeptC.so"

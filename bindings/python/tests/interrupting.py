@@ -22,7 +22,7 @@ _SAFE = {"calling_back", "during", "report"}
 
 
 class Interrupt(KeyboardInterrupt):
-    """What is raised."""
+    """The exception that is raised."""
 
 
 def interrupted(call: Callable[[], Any], number: int) -> tuple[bool, Any]:
@@ -74,7 +74,7 @@ def alarms() -> Iterator[Callable[[Callable[[], Any], float], tuple[bool, Any]]]
     def interrupted_after(call: Callable[[], Any], seconds: float) -> tuple[bool, Any]:
         nonlocal is_armed, was_raised
         was_raised = False
-        # What is raised inside a callback of the collector, such as hypothesis has, goes nowhere.
+        # An exception raised inside a callback of the collector, such as hypothesis has, goes nowhere.
         gc.disable()
         try:
             is_armed = True

@@ -1,7 +1,7 @@
 """The Python runner of the shared scenarios: what each step does. Tests/scenarios/README.md explains them.
 
-A step takes its fields out as it obeys them; what is left over is an error. What the package offers is called through
-the package; only what it does not (JSON as text, integers of a fixed width, dates that cannot be) goes through `_c`.
+A step takes its fields out as it obeys them; a remaining field is an error. Functions of the package are called through
+it; only the rest (JSON as text, integers of a fixed width, impossible dates) goes through `_c`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from scenario_values import Function
 
 
 def members_of(report: kept.ImportReport) -> Step:
-    """The members of a report; of what was left out, only the key or the place."""
+    """The members of a report; of omitted settings, only the key or the place."""
     changed = [
         {
             "key": change.key,
@@ -106,6 +106,7 @@ class ScenarioRunner:
         self.things[name] = kept.open(
             location,
             durability=durability,
+            read_only=step.pop("read_only", False),
             tag=step.pop("tag", None),
             arguments=arguments,
             environment=step.pop("environment", None),
@@ -166,13 +167,30 @@ class ScenarioRunner:
             return members_of(store.import_file(self.folder / step.pop("file"), **asked))
         return members_of(store.import_text(text(step.pop("text")), **asked))
 
+    def differences(self, _: Any, step: Step, __: Any) -> bytes:
+        sides = [
+            self.things[step.pop(name)] if name in step else self.folder / step.pop(f"{name}_file")
+            for name in ("old", "new")
+        ]
+        secrets = step.pop("secrets", False)
+        if any(isinstance(side, kept.Transaction) for side in sides):
+            raise kept.UnsupportedError("mypy refuses a transaction")
+        found = kept.differences(*sides, secrets=secrets)
+        members = {
+            "comparesDeclarations": found.compares_declarations,
+            "declarations": [present(dataclasses.asdict(difference)) for difference in found.declarations],
+            "unknown": [present(dataclasses.asdict(unknown)) for unknown in found.unknown],
+            "values": [present(dataclasses.asdict(difference), not_kept="notKept") for difference in found.values],
+        }
+        return json.dumps(members, sort_keys=True, separators=(",", ":")).encode()
+
     # Everything takes its place at once: a layer's file is never half there.
 
     def write_file(self, _: Any, step: Step, __: Any) -> None:
-        file, beside = self.folder / step.pop("file"), self.folder / "beside"
-        beside.write_bytes(text(step.pop("text")))
-        beside.chmod(int(step.pop("mode", "644"), 8))
-        beside.rename(file)
+        file, draft = self.folder / step.pop("file"), self.folder / "draft"
+        draft.write_bytes(text(step.pop("text")))
+        draft.chmod(int(step.pop("mode", "644"), 8))
+        draft.rename(file)
 
     def remove_file(self, _: Any, step: Step, __: Any) -> None:
         file = self.folder / step.pop("file")
@@ -183,15 +201,20 @@ class ScenarioRunner:
         (self.folder / step.pop("file") / "values.sqlite").write_bytes(b"damaged")
 
     def make(self, _: Any, step: Step, __: Any) -> None:
-        file, beside = self.folder / step.pop("file"), self.folder / "beside"
+        file, draft = self.folder / step.pop("file"), self.folder / "draft"
         match step.pop("as"):
             case "folder":
-                beside.mkdir()
+                draft.mkdir()
             case "fifo":
-                os.mkfifo(beside)
+                os.mkfifo(draft)
             case "link":
-                beside.symlink_to(self.folder / step.pop("to"))
-        beside.rename(file)
+                draft.symlink_to(self.folder / step.pop("to"))
+        draft.rename(file)
+
+
+def present(members: Step, **names: str) -> Step:
+    """The members that are there, as C names them."""
+    return {names.get(name, name): value for name, value in members.items() if value not in (None, False, ())}
 
 
 def same(name: str, expected: Any, given: Any) -> bool:
@@ -199,7 +222,16 @@ def same(name: str, expected: Any, given: Any) -> bool:
         return is_part(expected_notices(expected), given)
     if name == "reports":
         return reported(expected, given)
-    if name in ("explain_json", "history_json", "import", "import_file"):
+    if name in (
+        "explain_json",
+        "history_json",
+        "layer_files_json",
+        "import",
+        "import_file",
+        "place_json",
+        "places_json",
+        "findings_json",
+    ):
         return is_part(expected, given)
     if name in ("list", "undo"):
         return bool([word(key) for key in expected] == given)
@@ -214,6 +246,9 @@ def same(name: str, expected: Any, given: Any) -> bool:
         "declarations_json",
         "export_json",
         "verify_json",
+        "text_to_json",
+        "json_to_text",
+        "differences_json",
     ):
         expected = text(expected)
     return type(expected) is type(given) and bool(expected == given)
@@ -241,6 +276,7 @@ STEPS: dict[str, Function] = {
     "verify_json": ScenarioRunner.verify,
     "import": ScenarioRunner.import_,
     "import_file": ScenarioRunner.import_,
+    "differences_json": ScenarioRunner.differences,
     "write_file": ScenarioRunner.write_file,
     "remove_file": ScenarioRunner.remove_file,
     "make": ScenarioRunner.make,
@@ -262,7 +298,7 @@ SUBJECTS = {
     "unobserve": "observer",
 }
 
-# What a snapshot can do, beside reading values.
+# What a snapshot can do, in addition to reading values.
 SNAPSHOT_STEPS = {
     "contains",
     "revision_of",

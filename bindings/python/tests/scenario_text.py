@@ -20,7 +20,7 @@ def text(form: Any) -> bytes:
             return text(part) * times
         case {"join": parts}:
             return b"".join(map(text, parts))
-    raise AssertionError(f"{form} is no text")
+    raise AssertionError(f"{form} is not text")
 
 
 def word(form: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable
 from ctypes import byref, c_char_p, c_int64, c_uint64
@@ -85,6 +86,61 @@ def layer_of(_: Any, settings: kept.Settings, step: Step, __: Any) -> str:
     return name_of_layer(settings.layer(word(step.pop("key"))))
 
 
+def location_of(runner: Any, step: Step) -> str:
+    """The field "location" or "at"; the location of the scenario's store if the step has neither."""
+    if "at" in step:
+        return str(runner.folder / step.pop("at"))
+    return word(step.pop("location")) if "location" in step else str(runner.location)
+
+
+def members_of(place: kept.Place) -> Step:
+    files = list(map(members_of_file, place.layer_files))
+    return dataclasses.asdict(place) | {"identifier": place.is_identifier, "layerFiles": files}
+
+
+def members_of_file(file: kept.LayerFile) -> Step:
+    return dataclasses.asdict(file) | {"layer": name_of_layer(file.layer)}
+
+
+def place(runner: Any, _: Any, step: Step, __: Any) -> Step:
+    return members_of(kept.place(location_of(runner, step)))
+
+
+def places(runner: Any, _: Any, step: Step, __: Any) -> list[Step]:
+    return [members_of(each) for each in kept.places(location_of(runner, step))]
+
+
+def processes(runner: Any, _: Any, step: Step, __: Any) -> list[Step]:
+    return [dataclasses.asdict(each) for each in kept.processes(location_of(runner, step))]
+
+
+def findings(runner: Any, _: Any, step: Step, __: Any) -> list[Step]:
+    """Without notes, which depend on the machine."""
+    files = {layer: runner.folder / step.pop(layer) for layer in ("managed", "system") if layer in step}
+    found = kept.findings(location_of(runner, step), **files)
+    return [dataclasses.asdict(each) for each in found if each.severity != "note"]
+
+
+def layer_files(_: Any, store: kept.Store, __: Step, ___: Any) -> list[Step]:
+    if not isinstance(store, kept.Store):
+        raise kept.UnsupportedError("a transaction has no such method")
+    return list(map(members_of_file, store.layer_files()))
+
+
+def layer_check(_: Any, __: Any, step: Step, ___: Any) -> None:
+    kept.check_layer(text(step.pop("text")), kept.Layer[step.pop("layer").upper()])
+
+
+def text_to_json(_: Any, __: Any, step: Step, ___: Any) -> bytes:
+    value = kept.value_of_text(word(step.pop("text")), step.pop("type", None))
+    return kept.text_of_value(value).encode()
+
+
+def json_to_text(_: Any, __: Any, step: Step, ___: Any) -> bytes:
+    value = kept.value_of_text(word(step.pop("json")))
+    return kept.text_of_value(value, step.pop("type", None)).encode()
+
+
 def declare_json(_: Any, settings: kept.Settings, step: Step, __: Any) -> None:
     key, schema = word(step.pop("key")), text(step.pop("schema"))
     kept_declare_json(settings._handle, encoded_name(key), schema, kept_error())
@@ -116,8 +172,8 @@ def set_json_if(_: Any, settings: kept.Settings, step: Step, __: Any) -> int:
     return revision.value
 
 
-def seconds_and_nanoseconds(moment: kept.Timestamp) -> dict[str, int]:
-    return {"seconds": moment.seconds, "nanoseconds": moment.nanoseconds}
+def seconds_and_nanoseconds(stamp: kept.Timestamp) -> dict[str, int]:
+    return {"seconds": stamp.seconds, "nanoseconds": stamp.nanoseconds}
 
 
 def set_date(_: Any, settings: kept.Settings, step: Step, __: Any) -> None:
@@ -210,5 +266,13 @@ STEPS: dict[str, Function] = {
     "declarations_json": json_text(kept_declarations_json, "prefix"),
     "explain_json": explain,
     "layer_of": layer_of,
+    "place_json": place,
+    "findings_json": findings,
+    "places_json": places,
+    "processes_json": processes,
+    "layer_files_json": layer_files,
+    "layer_check": layer_check,
+    "text_to_json": text_to_json,
+    "json_to_text": json_to_text,
     "register_json": register_json,
 }

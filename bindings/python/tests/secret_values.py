@@ -39,13 +39,13 @@ class Login(TypedDict):
 class Broken(tzinfo):
     """A time zone that quotes the date that it is asked about."""
 
-    def utcoffset(self, moment: datetime | None) -> timedelta:
-        raise LookupError(f"nothing is known of {moment and moment.replace(tzinfo=None)}")
+    def utcoffset(self, when: datetime | None) -> timedelta:
+        raise LookupError(f"nothing is known of {when and when.replace(tzinfo=None)}")
 
-    def dst(self, moment: datetime | None) -> timedelta:
-        return self.utcoffset(moment)
+    def dst(self, when: datetime | None) -> timedelta:
+        return self.utcoffset(when)
 
-    def tzname(self, moment: datetime | None) -> str:
+    def tzname(self, when: datetime | None) -> str:
         return "broken"
 
 

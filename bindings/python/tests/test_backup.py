@@ -26,24 +26,6 @@ def test_a_backup_returns_its_revision_and_is_private(played: kept.Store, tmp_pa
     assert sorted(file.name for file in tmp_path.iterdir()) == ["copy", "test.kept"]
 
 
-def test_a_backup_into_a_folder_can_be_opened(played: kept.Store, tmp_path: Path) -> None:
-    played.backup(f"{tmp_path}/copy/")
-    with kept.open(tmp_path / "copy") as copy:
-        assert copy[VOLUME] == 70 and copy.declarations() == played.declarations()
-        copy[VOLUME] = 1
-    assert played[VOLUME] == 70
-    with pytest.raises(kept.InvalidError):
-        played.backup(tmp_path / "copy", replace=True)
-
-
-def test_an_existing_file_is_replaced_only_on_request(played: kept.Store, tmp_path: Path) -> None:
-    played.backup(tmp_path / "copy")
-    with pytest.raises(kept.InvalidError):
-        played.backup(tmp_path / "copy")
-    played[VOLUME] = 71
-    assert played.backup(tmp_path / "copy", replace=True) == 4
-
-
 def test_restoring_brings_everything_back_and_sets_the_rest_aside(played: kept.Store, tmp_path: Path) -> None:
     played.backup(tmp_path / "copy")
     played[VOLUME] = 10
@@ -53,12 +35,6 @@ def test_restoring_brings_everything_back_and_sets_the_rest_aside(played: kept.S
     assert dict(played) == {"audio.volume": 70, "theme": "dark"}
     played.restore(quarantine)
     assert dict(played) == {"audio.volume": 10}
-
-
-def test_restoring_equal_contents_changes_nothing(played: kept.Store, tmp_path: Path) -> None:
-    played.backup(tmp_path / "copy")
-    assert played.restore(tmp_path / "copy") is None
-    assert list((tmp_path / "test.kept/quarantine").iterdir()) == []
 
 
 def test_a_bad_backup_changes_nothing(played: kept.Store, tmp_path: Path) -> None:
@@ -74,18 +50,3 @@ def test_a_bad_backup_changes_nothing(played: kept.Store, tmp_path: Path) -> Non
             played.backup(bad)
     assert dict(played) == {"audio.volume": 70, "theme": "dark"}
     assert not (tmp_path / "test.kept/quarantine").exists()
-
-
-def test_an_observer_receives_a_restore_as_one_notice(played: kept.Store, tmp_path: Path) -> None:
-    played.backup(tmp_path / "copy")
-    played[VOLUME] = 10
-    del played["theme"]
-    received: list[kept.Notice] = []
-    with kept.open(tmp_path / "test.kept") as other, other.observe(prefix="", callback=received.append):
-        played.restore(tmp_path / "copy")
-        with played.observe("last", lambda _: None):
-            played["last"] = 1
-        while len(received) < 2:
-            other["theme"]
-    keys = [sorted(change.key for change in notice.changes) for notice in received[:2]]
-    assert keys == [["audio.volume", "theme"], ["last"]]

@@ -124,7 +124,7 @@ def test_a_slow_task_finds_the_commits_of_another_process_merged(location: Path,
         received = [await anext(changes)]
         while received[-1].new != 499:
             received.append(await anext(changes))
-        # No change was taken while the process ran: only what is found after its end may be a separate notice.
+        # No change was taken while the process ran: only changes found after its end may be a separate notice.
         assert len(received) <= 2 and received[0].old is None
         assert received[0].revisions[0] == 1 and received[-1].revisions[1] == 500
 
@@ -210,7 +210,7 @@ def test_another_loop_is_refused_while_one_waits(settings: kept.Store) -> None:
         changes = settings.changes("n")
         task = asyncio.ensure_future(anext(changes))
         await until_it_waits(changes)
-        with pytest.raises(RuntimeError, match="another event loop waits"):
+        with pytest.raises(RuntimeError, match="another event loop is waiting"):
             await asyncio.to_thread(asyncio.run, changes.__anext__())
         settings["n"] = 1
         assert (await task).new == 1

@@ -327,10 +327,10 @@ def writing(settings: kept.Store, count: int) -> Iterator[None]:
         thread.join(SECONDS)
 
 
-def test_cancelling_at_any_moment_loses_nothing(settings: kept.Store) -> None:
+def test_cancelling_at_any_time_loses_nothing(settings: kept.Store) -> None:
     seed, count = random.randrange(2**32), 3000
     print("seed", seed)
-    moments = random.Random(seed)
+    chance = random.Random(seed)
 
     async def scenario() -> tuple[list[Any], int]:
         changes, cancelled = settings.changes("n"), 0
@@ -338,7 +338,7 @@ def test_cancelling_at_any_moment_loses_nothing(settings: kept.Store) -> None:
         with writing(settings, count):
             while not received or received[-1] != count:
                 task = asyncio.ensure_future(anext(changes))
-                for _ in range(moments.randrange(4)):
+                for _ in range(chance.randrange(4)):
                     await asyncio.sleep(0)
                 task.cancel()
                 try:
@@ -352,10 +352,10 @@ def test_cancelling_at_any_moment_loses_nothing(settings: kept.Store) -> None:
     assert cancelled > 100
 
 
-def test_a_time_out_at_any_moment_loses_nothing(settings: kept.Store) -> None:
+def test_a_time_out_at_any_time_loses_nothing(settings: kept.Store) -> None:
     seed, count = random.randrange(2**32), 3000
     print("seed", seed)
-    moments = random.Random(seed)
+    chance = random.Random(seed)
 
     async def scenario() -> list[Any]:
         changes = settings.changes("n")
@@ -363,7 +363,7 @@ def test_a_time_out_at_any_moment_loses_nothing(settings: kept.Store) -> None:
         with writing(settings, count):
             while not received or received[-1] != count:
                 try:
-                    received.append((await asyncio.wait_for(anext(changes), moments.random() * 1e-4)).new)
+                    received.append((await asyncio.wait_for(anext(changes), chance.random() * 1e-4)).new)
                 except TimeoutError:
                     pass
         return received
@@ -371,18 +371,18 @@ def test_a_time_out_at_any_moment_loses_nothing(settings: kept.Store) -> None:
     assert run(scenario()) == list(range(1, count + 1))
 
 
-def test_ending_at_any_moment_while_changes_pour_in(settings: kept.Store) -> None:
+def test_ending_at_any_time_while_changes_pour_in(settings: kept.Store) -> None:
     seed = random.randrange(2**32)
     print("seed", seed)
-    moments = random.Random(seed)
+    chance = random.Random(seed)
 
     async def scenario() -> None:
         for _ in range(1000):
-            changes = settings.changes(kept.Key("n", int), initial=moments.random() < 0.5)
+            changes = settings.changes(kept.Key("n", int), initial=chance.random() < 0.5)
             task = asyncio.create_task(collect(changes))
-            for _ in range(moments.randrange(5)):
+            for _ in range(chance.randrange(5)):
                 await asyncio.sleep(0)
-            if moments.random() < 0.5:
+            if chance.random() < 0.5:
                 await changes.aclose()
                 numbers = [change.new or 0 for change in await task]
                 assert numbers == sorted(numbers)

@@ -20,7 +20,7 @@ from test_exit import run as run_program
 
 fork = multiprocessing.get_context("fork")
 spawn = multiprocessing.get_context("spawn")
-# Python 3.12 warns of forks in a program with threads; here they are what is tested.
+# Python 3.12 warns of forks in a program with threads; here they are the subject of the test.
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 
 inherited: kept.Store

@@ -144,7 +144,7 @@ def test_an_enum_of_several_kinds_cannot_be_declared(settings: kept.Store) -> No
 
 
 def test_a_literal_is_a_type_of_keys(settings: kept.Store) -> None:
-    # To mypy a Literal is no type that can be passed; this spells both.
+    # To mypy a Literal is not a type that can be passed; this spells both.
     kind: Any = Literal["dark", "light"]
     theme: kept.Key[Literal["dark", "light"]] = kept.Key("theme", kind)
     mixed: Any = Literal[1, "one"]
@@ -227,7 +227,7 @@ def test_setting_a_deprecated_key_is_logged_once(settings: kept.Store, caplog: p
         settings[old] = value
     del settings[old]
     assert [record.name for record in caplog.records] == ["kept"]
-    assert '"old": was set, and is declared as deprecated' in caplog.text and "use new" in caplog.text
+    assert '"old": was set, but is declared as deprecated' in caplog.text and "use new" in caplog.text
 
 
 def test_an_unknown_rule_is_a_type_error() -> None:

@@ -59,3 +59,13 @@ def test_an_explanation_is_safe() -> None:
     with kept.open("memory:") as settings:
         settings["a\x1b\u061c"] = "\x9b"
         assert str(settings.explain("a\x1b\u061c")).startswith("a\\u{1B}\\u{61C} = '\\x9b': ")
+
+
+def test_a_text_is_shortened_to_columns() -> None:
+    assert kept.display_text("abc", columns=3) == "abc"
+    assert kept.display_text("abcd", columns=3) == "ab…"
+    assert kept.display_text("漢字", columns=3) == "漢…"
+    assert kept.display_text("a\x1b", columns=9) == "a\\u{1B}"
+    assert kept.display_text("abc", columns=0) == kept.display_text("abc", columns=-1) == ""
+    with pytest.raises(kept.InvalidError, match="one line"):
+        kept.display_text("abc", lines=True, columns=3)

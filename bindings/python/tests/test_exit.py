@@ -359,7 +359,7 @@ def test_what_a_log_handler_raises_while_a_store_closes_keeps_no_other_open(tmp_
                 print("it raises", flush=True)
                 sys.exit(3)
 
-        # A store with a layer that is dropped is closed by the closing thread, which cannot sync what is gone.
+        # A store with a layer that is dropped is closed by the closing thread, which cannot sync a removed folder.
         other = kept.open(location + "-other")
         settings["a"] = other["a"] = 1
         shutil.rmtree(location)

@@ -18,7 +18,7 @@ import kept
 
 fork = multiprocessing.get_context("fork")
 SECONDS = 60
-# Python 3.12 warns of forks in a program with threads; here they are what is tested.
+# Python 3.12 warns of forks in a program with threads; here they are the subject of the test.
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 
 inherited: kept.Store

@@ -140,7 +140,7 @@ def test_a_prototype_has_the_header_s_types(name: str) -> None:
 WITHOUT_KEY = (
     *("kept_declare_list", "kept_declare_file", "kept_register_json"),
     *("kept_export_file", "kept_import", "kept_import_file", "kept_backup", "kept_restore"),
-    *("kept_verify_json", "kept_set_history_limits"),
+    *("kept_verify_json", "kept_set_history_limits", "kept_json_to_text", "kept_differences_json"),
 )
 
 
@@ -226,7 +226,7 @@ def test_the_initial_options_are_the_header_s() -> None:
     initial = "KEPT_SHARED, 5000u, KEPT_BY_LIBRARY, 0u, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL"
     assert f"{{ sizeof(kept_options), {initial} }}" in HEADER
     assert (options.size, options.durability, options.busy_timeout_ms) == (ctypes.sizeof(options), 0, 5000)
-    assert (options.delivery, options.reserved, options.tag) == (0, 0, None)
+    assert (options.delivery, options.access, options.tag) == (0, 0, None)
     assert (options.managed, options.system, options.environment, options.argc) == (None, None, None, 0)
     assert not options.argv and not options.report and options.report_context is None
     options = module_of("transactions").KEPT_TRANSACTION_OPTIONS_INIT()

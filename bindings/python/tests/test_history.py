@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -73,7 +74,7 @@ def test_with_a_limit_of_0_no_past_revision_reads_as_the_present(settings: kept.
     history = settings.history()
     assert (history.changes, history.complete_after) == ((), 3)
     for revision in range(3):
-        with pytest.raises(kept.AbsentError, match="begins after revision 3"):
+        with pytest.raises(kept.AbsentError, match="use 3 or a later revision"):
             settings.snapshot(at=revision)
     with settings.snapshot(at=3) as snapshot:
         assert snapshot["key"] == 3
@@ -82,3 +83,13 @@ def test_with_a_limit_of_0_no_past_revision_reads_as_the_present(settings: kept.
 def test_a_store_in_memory_has_none() -> None:
     with kept.open("memory:") as settings, pytest.raises(kept.UnsupportedError):
         settings.history()
+
+
+@pytest.mark.parametrize("revision", [-1, 2**64 + 2, "2", 1.5])
+def test_a_number_that_is_no_revision_is_refused(settings: kept.Store, revision: Any) -> None:
+    settings["a"] = 1
+    with pytest.raises(kept.InvalidError, match="revision"):
+        settings.undo(revision)
+    with pytest.raises(kept.InvalidError, match="revision"):
+        settings.snapshot(at=revision)
+    assert settings["a"] == 1

@@ -1,4 +1,4 @@
-"""Ctrl-C inside a callback: it reaches the caller, and what was asked is done wholly or not at all."""
+"""Ctrl-C inside a callback: it reaches the caller, and the request is done wholly or not at all."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Attempt:
         store.update({key: 1 for key in KEYS})
 
     def call(self) -> Any:
-        """What is interrupted."""
+        """The interrupted call."""
         raise NotImplementedError
 
     def is_done(self, result: Any) -> bool:
@@ -108,7 +108,7 @@ class Observing(Attempt):
 
 
 class Opening(Attempt):
-    """The callback is the one for reports: the file of a layer is no JSON."""
+    """The callback is the one for reports: the file of a layer is not JSON."""
 
     def __init__(self, store: kept.Store, folder: Path) -> None:
         super().__init__(store, folder)
@@ -243,7 +243,7 @@ def test_an_interrupt_at_any_bytecode_reaches_the_caller(kind: type[Attempt], tm
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in (Opening, Reporting)])
 def test_real_signals_reach_the_caller(kind: type[Attempt], tmp_path: Path) -> None:
     with kept.open("memory:") as store:
-        # Once without: what is imported at its first use could be interrupted, too.
+        # Once without: an import at its first use could be interrupted, too.
         attempt = kind(store, tmp_path)
         assert attempt.is_done(attempt.call())
     with alarms() as interrupted_after:

@@ -1,4 +1,4 @@
-"""The Extended JSON profile: what each kind looks like, what is refused, and that nothing is lost on the way."""
+"""The Extended JSON profile: what each kind looks like, refusals, and that nothing is lost on the way."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ REFUSED: list[tuple[Any, str]] = [
     (1j, "a complex cannot be stored"),
     (date(2026, 1, 1), "a date cannot be stored"),
     (timedelta(1), "a timedelta cannot be stored"),
-    (bytearray(b"x"), "a bytearray cannot be stored; make it bytes"),
-    (memoryview(b"x"), "a memoryview cannot be stored; make it bytes"),
+    (bytearray(b"x"), "a bytearray cannot be stored; convert it to bytes"),
+    (memoryview(b"x"), "a memoryview cannot be stored; convert it to bytes"),
     (datetime(2026, 1, 1), "2026-01-01 00:00:00 has no time zone"),
     (datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=1))), "outside the years 1 to 9999 in UTC; write a kept.Tim"),
     (datetime(9999, 12, 31, 23, tzinfo=timezone(timedelta(hours=-1))), "outside the years 1 to 9999"),
@@ -148,7 +148,7 @@ def nested(depth: int) -> list[Any]:
 
 def test_containers_nest_at_most_64_levels_deep() -> None:
     assert decode(encode(nested(64), "k"), "k") == nested(64)
-    with pytest.raises(kept.InvalidError, match="more than 64 lists and dicts"):
+    with pytest.raises(kept.InvalidError, match="lists and dicts are nested more than 64 levels deep"):
         encode(nested(65), "k")
 
 

@@ -1,4 +1,4 @@
-"""Typed keys: each type both ways, what survives, and what is refused: when declared, when written, when read."""
+"""Typed keys: each type both ways, what survives, and refusals: when declared, when written, when read."""
 
 from __future__ import annotations
 
@@ -127,32 +127,32 @@ def test_a_value_that_survives_conversion_is_read(settings: kept.Store, kind: An
 @pytest.mark.parametrize(
     ("kind", "stored", "sentence"),
     [
-        (bool, 1, "holds an int, asked for bool"),
-        (int, True, "holds a bool, asked for int"),
-        (int, 3.5, "holds a float, asked for int"),
-        (int, -0.0, "holds a float, asked for int"),
-        (int, math.nan, "holds a float, asked for int"),
-        (int, math.inf, "holds a float, asked for int"),
-        (int, 2.0**64, "holds a float, asked for int"),
-        (int, "1", "holds a str, asked for int"),
-        (float, True, "holds a bool, asked for float"),
-        (float, 2**53 + 1, "is no float exactly"),
-        (float, 2**64 - 1, "is no float exactly"),
-        (str, b"a", "holds a bytes, asked for str"),
-        (bytes, "a", "holds a str, asked for bytes"),
-        (datetime, "2026-01-01T00:00:00Z", "holds a str, asked for datetime"),
-        (list[int], {"a": 1}, "holds a dict, asked for list"),
-        (list[int], [1, "x"], r"at \[1\]: holds a str, asked for int"),
-        (list[int], [None], r"at \[0\]: holds a NoneType, asked for int"),
-        (dict[str, int], [1], "holds a list, asked for dict"),
-        (dict[str, list[bool]], {"a": [True, 0]}, r"at \.a\[1\]: holds an int, asked for bool"),
-        (Theme, "sepia", "holds a str that is no value of Theme"),
-        (Level, True, "holds a bool that is no value of Level"),
-        (Level, [1], "holds a list that is no value of Level"),
-        (Odd, 1, "holds an int that is no value of Odd"),
-        (Size, [1], "holds a list, asked for Size"),
+        (bool, 1, "the value is an int, not a bool"),
+        (int, True, "the value is a bool, not an int"),
+        (int, 3.5, "the value is a float, not an int"),
+        (int, -0.0, "the value is a float, not an int"),
+        (int, math.nan, "the value is a float, not an int"),
+        (int, math.inf, "the value is a float, not an int"),
+        (int, 2.0**64, "the value is a float, not an int"),
+        (int, "1", "the value is a str, not an int"),
+        (float, True, "the value is a bool, not a float"),
+        (float, 2**53 + 1, "cannot be represented exactly by a float"),
+        (float, 2**64 - 1, "cannot be represented exactly by a float"),
+        (str, b"a", "the value is bytes, not a str"),
+        (bytes, "a", "the value is a str, not bytes"),
+        (datetime, "2026-01-01T00:00:00Z", "the value is a str, not a datetime"),
+        (list[int], {"a": 1}, "the value is a dict, not a list"),
+        (list[int], [1, "x"], r"at \[1\]: the value is a str, not an int"),
+        (list[int], [None], r"at \[0\]: the value is None, not an int"),
+        (dict[str, int], [1], "the value is a list, not a dict"),
+        (dict[str, list[bool]], {"a": [True, 0]}, r"at \.a\[1\]: the value is an int, not a bool"),
+        (Theme, "sepia", "the value, a str, is not in Theme"),
+        (Level, True, "the value, a bool, is not in Level"),
+        (Level, [1], "the value, a list, is not in Level"),
+        (Odd, 1, "the value, an int, is not in Odd"),
+        (Size, [1], "the value is a list, not a Size"),
         (Size, {"height": 1.0}, "the member 'width' is missing"),
-        (Frame, {"title": "", "size": {"width": "w"}}, r"at \.size\.width: holds a str, asked for int"),
+        (Frame, {"title": "", "size": {"width": "w"}}, r"at \.size\.width: the value is a str, not an int"),
         (Login, {"sizes": {}}, "the member 'name' is missing"),
     ],
 )
@@ -170,14 +170,14 @@ def test_a_value_of_another_type_raises_and_stays(settings: kept.Store, kind: An
 @pytest.mark.parametrize(
     ("kind", "value", "sentence"),
     [
-        (int, "loud", "holds a str, asked for int"),
-        (int, 3.0, "holds a float, asked for int"),
-        (int, True, "holds a bool, asked for int"),
-        (int, None, "holds a NoneType, asked for int"),
+        (int, "loud", "the value is a str, not an int"),
+        (int, 3.0, "the value is a float, not an int"),
+        (int, True, "the value is a bool, not an int"),
+        (int, None, "the value is None, not an int"),
         (list[int], [1, "x"], r"at \[1\]"),
-        (Theme, "dark", "holds a str, asked for Theme"),
-        (Size, {"width": 1}, "holds a dict, asked for Size"),
-        (Size, Size("1"), r"at \.width: holds a str"),  # type: ignore[arg-type]
+        (Theme, "dark", "the value is a str, not a Theme"),
+        (Size, {"width": 1}, "the value is a dict, not a Size"),
+        (Size, Size("1"), r"at \.width: the value is a str"),  # type: ignore[arg-type]
         (Login, {"name": "a"}, "the member 'sizes' of Login is missing"),
         (Login, {"name": "a", "sizes": {}, "more": 1}, "Login has no member 'more'"),
     ],
@@ -207,7 +207,7 @@ def test_a_field_that_cannot_be_stored_is_named() -> None:
     class Window:
         tags: set[str]
 
-    with pytest.raises(kept.InvalidError, match=r'"k" at \.tags: set\[str\] is not a type of keys'):
+    with pytest.raises(kept.InvalidError, match=r'"k" at \.tags: set\[str\] cannot be the type of a key'):
         kept.Key("k", Window)
 
 
@@ -271,7 +271,7 @@ def test_a_dataclass_may_refuse_a_stored_value(settings: kept.Store) -> None:
                 raise ValueError("more than all")
 
     settings["k"] = {"value": 200}
-    with pytest.raises(kept.WrongTypeError, match="Percent refuses what is stored: more than all") as caught:
+    with pytest.raises(kept.WrongTypeError, match="Percent refuses the value: more than all") as caught:
         settings[kept.Key("k", Percent)]
     assert caught.value.__cause__ is not None or caught.value.__context__ is not None
 
@@ -327,9 +327,9 @@ def test_a_dataclass_with_more_fields_than_the_key_s_is_not_written(settings: ke
             return self.width * self.height
 
     key = kept.Key("k", Size)
-    with pytest.raises(kept.WrongTypeError, match="holds a .*Named, whose field 'name' Size does not have"):
+    with pytest.raises(kept.WrongTypeError, match="the value is a .*Named, whose field 'name' does not exist in Size"):
         settings[key] = Named(1)
-    with pytest.raises(kept.WrongTypeError, match=r"at \[0\]: holds a .*Named"):
+    with pytest.raises(kept.WrongTypeError, match=r"at \[0\]: the value is a .*Named"):
         settings[kept.Key("l", list[Size])] = list[Size]([Named(1)])
     assert "k" not in settings
     settings[key] = Square(2)
@@ -350,7 +350,7 @@ def test_a_dataclass_that_nothing_stored_can_make_is_refused_at_the_declaration(
         def __post_init__(self, scale: int) -> None:
             self.area = self.width * scale
 
-    with pytest.raises(kept.InvalidError, match="the InitVar 'scale' of .*Needy has no default"):
+    with pytest.raises(kept.InvalidError, match="the InitVar 'scale' of .*Needy is not stored and has no default"):
         kept.Key("k", Needy)
     key = kept.Key("k", Content)
     settings[key] = Content(3, 5)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import kept
-from kept._memory import moment_of, numbers_of
+from kept._memory import numbers_in, numbers_of
 from test_layers import VOLUME, write
 
 
@@ -40,6 +40,39 @@ def test_a_changed_file_is_delivered(folder: Path) -> None:
         system.unlink()
         assert news.wait(10)
         assert (received[1].new, received[1].layer) == (50, None), "the key's own default"
+
+
+def test_the_state_of_each_file_is_known(folder: Path) -> None:
+    system = write(folder / "system.json", '{"values": {}}')
+    managed = folder / "managed.json"
+    with kept.open("memory:", managed=managed, system=system) as settings:
+        absent, read = settings.layer_files()
+        assert absent == kept.LayerFile(kept.Layer.MANAGED, str(managed), "absent", None)
+        assert read == kept.LayerFile(kept.Layer.SYSTEM, str(system), "read", None)
+    write(system, '{"values": {"a": 1}')
+    with kept.open("memory:", system=system) as settings:
+        (broken,) = settings.layer_files()
+        assert broken.state == "broken" and broken.problem is not None
+        assert str(system) in broken.problem and "(at byte 19)" in broken.problem
+        (problem,) = (each.problem for each in settings.explain("b").layers if each.problem)
+        assert problem == broken.problem
+
+
+def test_a_document_is_checked_as_its_file_would_be(folder: Path) -> None:
+    kept.check_layer('{"values": {"a": 1}, "locked": ["b"]}', kept.Layer.MANAGED)
+    for text in ('{"values": {"a": 1}', '{"locked": ["b"]}', '{"values": {"a": null}}', b"\xff", "[]"):
+        document = text if isinstance(text, bytes) else text.encode()
+        file = folder / "system.json"
+        file.write_bytes(document)
+        with pytest.raises(kept.InvalidError) as refused:
+            kept.check_layer(text, kept.Layer.SYSTEM)
+        with kept.open("memory:", system=file) as settings:
+            subject = f"{file}, the file of the system layer"
+            assert [each.problem for each in settings.layer_files()] == [
+                str(refused.value).replace("the document", subject)
+            ]
+    with pytest.raises(kept.TooLargeError):
+        kept.check_layer(" " * ((16 << 20) + 1), kept.Layer.SYSTEM)
 
 
 def test_a_file_that_is_rewritten_in_place_is_never_read_in_part(folder: Path) -> None:
@@ -78,7 +111,7 @@ def test_a_changed_file_is_read_as_soon_as_it_is_delivered(folder: Path) -> None
             assert news.wait(10)
             news.clear()
             assert settings[VOLUME] == settings[VOLUME] == settings.get(VOLUME) == settings["volume"] == number
-            assert moment_of(settings._memory) == numbers_of(settings._generation)
+            assert numbers_in(settings._memory) == numbers_of(settings._generation)
 
 
 def test_registered_defaults_are_read_at_once_and_cached(folder: Path) -> None:
@@ -88,7 +121,7 @@ def test_registered_defaults_are_read_at_once_and_cached(folder: Path) -> None:
         for number in range(20):
             settings.register({"volume": number})
             assert settings[VOLUME] == settings[VOLUME] == settings.get(VOLUME) == number
-            assert moment_of(settings._memory) == numbers_of(settings._generation)
+            assert numbers_in(settings._memory) == numbers_of(settings._generation)
         settings.register({"volume": None})
         assert settings[VOLUME] == 50
         settings[VOLUME] = 70
@@ -141,10 +174,10 @@ def test_a_child_of_a_fork_watches_its_files(folder: Path) -> None:
         import os, sys, threading, kept
         system = sys.argv[1]
         def write(n):
-            with open(system + ".beside", "w") as file:
+            with open(system + ".draft", "w") as file:
                 file.write('{"values": {"n": %d}}' % n)
-            os.chmod(system + ".beside", 0o644)
-            os.rename(system + ".beside", system)
+            os.chmod(system + ".draft", 0o644)
+            os.rename(system + ".draft", system)
         write(1)
         settings = kept.open(sys.argv[2], system=system)
         assert settings["n"] == 1

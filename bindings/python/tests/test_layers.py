@@ -29,10 +29,10 @@ def folder(tmp_path: Path) -> Path:
 
 def write(file: Path, text: str) -> Path:
     """Takes the place of a file at once."""
-    beside = file.with_suffix(".beside")
-    beside.write_text(text)
-    beside.chmod(0o644)
-    return beside.rename(file)
+    draft = file.with_suffix(".draft")
+    draft.write_text(text)
+    draft.chmod(0o644)
+    return draft.rename(file)
 
 
 # --- opening
@@ -278,7 +278,7 @@ def test_an_explanation_is_a_value_and_a_table(folder: Path) -> None:
         ]  # fmt: skip
         assert found.layers[0].source == str(managed) and found.layers[1].source == "-volume"
         lines = str(found).splitlines()
-        assert lines[0].startswith("volume = 30: the managed layer") and len(lines) == 6
+        assert lines[0].startswith("volume = 30: locked by ") and len(lines) == 6
         assert lines[1].split() == ["managed", "wins", "30", f"({managed})"]
         assert lines[3].split() == ["user", "silent"]
         assert str(settings.explain("nothing")).startswith("nothing = absent: ")

@@ -1,4 +1,4 @@
-"""Which library is loaded, and what is said when there is none."""
+"""Which library is loaded, and the error when there is none."""
 
 from __future__ import annotations
 

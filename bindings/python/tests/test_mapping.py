@@ -46,12 +46,6 @@ def test_a_default_is_read_but_not_contained(settings: kept.Store) -> None:
         del settings[VOLUME]
 
 
-def test_keys_are_listed_in_the_order_of_their_bytes(settings: kept.Store) -> None:
-    names = ["z", "a", "é", "😀", "\uffff", "A", "a.b", "ab"]
-    settings.update((name, 1) for name in names)
-    assert list(settings) == sorted(names, key=str.encode)
-
-
 def test_keys_with_a_prefix_are_a_live_view(settings: kept.Store) -> None:
     settings.update({"a.1": 1, "a.2": 2, "b": 3})
     view = settings.keys("a.")
@@ -87,7 +81,7 @@ def test_pop_removes_and_returns_the_value(settings: kept.Store) -> None:
 def test_popitem_takes_the_first_until_nothing_is_left(settings: kept.Store) -> None:
     settings.update(b=2, a=1)
     assert [settings.popitem(), settings.popitem()] == [("a", 1), ("b", 2)]
-    with pytest.raises(KeyError, match="the settings are empty"):
+    with pytest.raises(KeyError, match="no stored key"):
         settings.popitem()
 
 
@@ -122,14 +116,14 @@ def test_clear_removes_everything(settings: kept.Store) -> None:
 @pytest.mark.parametrize(
     ("key", "sentence"),
     [
-        ("", "must have 1 to 1024"),
-        ("x" * 1025, "a key has 1025 bytes"),
-        ("é" * 513, "a key has 1026 bytes"),
-        ("a\0b", "holds a NUL at byte 1"),
+        ("", "1 to 1024 are allowed"),
+        ("x" * 1025, "the key is 1025 bytes long"),
+        ("é" * 513, "the key is 1026 bytes long"),
+        ("a\0b", "contains a NUL at byte 1"),
         ("\ud800", "the lone surrogate U+D800"),
-        (5, "a key is an int; it must be a str or a kept.Key"),
-        (None, "a key is a NoneType"),
-        (b"a", "a key is a bytes"),
+        (5, "the key is an int; it must be a str or a kept.Key"),
+        (None, "the key is None"),
+        (b"a", "the key is bytes"),
     ],
 )
 def test_an_invalid_key_is_refused_everywhere(settings: kept.Store, key: Any, sentence: str) -> None:
@@ -150,12 +144,7 @@ def test_an_invalid_key_is_refused_everywhere(settings: kept.Store, key: Any, se
     assert len(settings) == 0
 
 
-def test_the_longest_key_is_accepted(settings: kept.Store) -> None:
-    settings["é" * 512] = 1
-    assert list(settings) == ["é" * 512]
-
-
 @pytest.mark.parametrize("prefix", ["a\0", "\ud800", 5])
 def test_an_invalid_prefix_is_refused(settings: kept.Store, prefix: Any) -> None:
-    with pytest.raises(kept.InvalidError, match="a prefix"):
+    with pytest.raises(kept.InvalidError, match="the prefix"):
         settings.keys(prefix)

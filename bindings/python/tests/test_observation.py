@@ -1,4 +1,4 @@
-"""Observing changes: what is delivered, when it ends, and what happens when a callback fails."""
+"""Observing changes: which notices are delivered, when it ends, and what happens when a callback fails."""
 
 from __future__ import annotations
 
@@ -63,15 +63,6 @@ def test_an_observer_by_name_receives_json(settings: kept.Store) -> None:
     assert repr(change) == "Change('a', None → [1, b'x'], revision=1, Origin.STORE)"
 
 
-def test_an_observer_of_a_prefix_receives_a_transaction_as_one_notice(settings: kept.Store) -> None:
-    recorder = Recorder()
-    with settings.observe(prefix="a.", callback=recorder):
-        settings.update({"a.1": 1, "b": 2, "a.2": 3})
-        notice = recorder.next()
-    assert notice.revision == 1
-    assert [(change.key, change.new) for change in notice.changes] == [("a.1", 1), ("a.2", 3)]
-
-
 def test_observe_is_a_decorator(settings: kept.Store) -> None:
     recorder = Recorder()
 
@@ -102,23 +93,6 @@ def test_initial_values_are_delivered_on_this_thread(settings: kept.Store) -> No
     assert (change.old, change.new, change.origin) == (None, 1, kept.Origin.INITIAL)
     assert absent.new == 50
     assert [change.key for change in notice.changes] == ["a.1", "b"]
-
-
-def test_changes_of_another_handle_in_the_process_are_delivered(location: Path) -> None:
-    recorder = Recorder()
-    with kept.open(location) as settings, kept.open(location) as other, settings.observe("a", recorder):
-        other["a"] = 1
-        assert recorder.next().origin is kept.Origin.PROCESS
-
-
-def test_after_cancel_nothing_is_delivered(settings: kept.Store) -> None:
-    recorder = Recorder()
-    subscription = settings.observe("a", recorder)
-    subscription.cancel()
-    subscription.cancel()
-    settings["a"] = 1
-    everything_delivered(settings)
-    assert recorder.subjects.empty()
 
 
 def test_cancel_waits_for_a_running_callback(settings: kept.Store) -> None:
@@ -361,7 +335,7 @@ def test_its_end_frees_an_owner_that_holds_its_token(settings: kept.Store) -> No
     settings["a"] = 1
     assert owner.called.wait(SECONDS)
     owner.token.cancel()
-    gc.disable()  # what is in a ring would be found by the collector alone
+    gc.disable()  # objects in a ring would be found by the collector alone
     try:
         del owner
         assert freed() is None

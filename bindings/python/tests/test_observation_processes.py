@@ -149,5 +149,5 @@ def test_an_invalid_tag_is_refused(location: Path, settings: kept.Store, tag: An
         lambda: settings.run_transaction(print, tag=tag),
     ]
     for use in uses:
-        with pytest.raises(kept.InvalidError, match="a tag"):
+        with pytest.raises(kept.InvalidError, match="the tag"):
             use()

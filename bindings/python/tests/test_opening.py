@@ -1,4 +1,4 @@
-"""Locations and options: what opens a store, and what is refused with a sentence."""
+"""Locations and options: which open a store, and which are refused with a sentence."""
 
 from __future__ import annotations
 
@@ -110,21 +110,6 @@ def test_a_journal_from_an_older_copy_of_the_folder_is_told(location: Path) -> N
         assert (Path(settings.salvaged) / "journal").read_bytes() == older
 
 
-def test_memory_is_new_each_time_and_shared_by_name() -> None:
-    with kept.open("memory:") as one, kept.open("memory:") as other:
-        one["a"] = 1
-        assert "a" not in other
-    with kept.open("memory:named") as one, kept.open("memory:named") as other:
-        one["a"] = 1
-        assert other["a"] == 1
-
-
-def test_two_handles_on_one_location_see_the_same(location: Path) -> None:
-    with kept.open(location) as one, kept.open(location) as other:
-        one["a"] = 1
-        assert other["a"] == 1
-
-
 def test_a_store_can_be_opened_durable(location: Path) -> None:
     with kept.open(location, durability="durable", busy_timeout=0.5) as settings:
         settings["a"] = 1
@@ -137,11 +122,6 @@ def test_a_store_can_be_opened_durable(location: Path) -> None:
 def test_an_invalid_location_is_refused(location: Any) -> None:
     with pytest.raises(kept.InvalidError):
         kept.open(location)
-
-
-def test_a_later_scheme_is_unsupported() -> None:
-    with pytest.raises(kept.UnsupportedError):
-        kept.open("etcd://localhost:2379/a")
 
 
 def test_a_file_in_the_way_is_an_error_and_stays(tmp_path: Path) -> None:
@@ -157,7 +137,7 @@ def test_a_path_object_of_bytes_is_refused() -> None:
         def __fspath__(self) -> bytes:
             return b"/tmp/x"
 
-    with pytest.raises(kept.InvalidError, match="a location is a bytes"):
+    with pytest.raises(kept.InvalidError, match="the location is bytes"):
         kept.open(Bytes())  # type: ignore[arg-type]
 
 
@@ -165,3 +145,24 @@ def test_a_path_object_of_bytes_is_refused() -> None:
 def test_an_invalid_time_out_is_refused(timeout: float) -> None:
     with pytest.raises(kept.InvalidError, match="busy_timeout"):
         kept.open("memory:", busy_timeout=timeout)
+
+
+def test_a_file_that_an_open_store_has_lost_is_named(location: Path) -> None:
+    with kept.open(location) as settings:
+        settings["large"] = "x" * 200_000
+        os.truncate(location / "values.sqlite-wal", 8_000)
+        with pytest.raises(kept.UnavailableError, match="the file values.sqlite-wal was truncated") as raised:
+            settings.verify()
+        assert "cannot be reached" not in str(raised.value)
+
+
+def test_a_database_that_an_open_store_has_lost_is_named(location: Path) -> None:
+    with kept.open(location) as settings:
+        settings["a"] = 1
+        (location / "values.sqlite").unlink()
+        with pytest.raises(kept.UnavailableError, match=r"the file was removed from the store's folder; put it back"):
+            settings.verify()
+        assert settings["a"] == 1
+    # The commits in the journal are still there.
+    with pytest.warns(kept.SalvagedWarning), kept.open(location) as settings:
+        assert settings["a"] == 1

@@ -1,7 +1,8 @@
 """Every notice is a union of whole consecutive transactions, in order, and the last one ends in the final state.
 
 Writers in several processes, and one in this one, commit transactions that are known afterwards by their revisions.
-Observers receive them meanwhile: callbacks and tasks, here and in other processes, of a key, a prefix and everything.
+Observers receive them at the same time: callbacks and tasks, here and in other processes, of a key, a prefix and
+everything.
 """
 
 from __future__ import annotations
@@ -179,7 +180,7 @@ def check(received: list[Received], scope: Scope, written: dict[int, tuple[str, 
         if notice.first == notice.last:
             assert {notice.tag} == authors
         if here in authors:
-            assert authors == {here} and notice.first == notice.last, "one of this process stands alone"
+            assert authors == {here} and notice.first == notice.last, "one of this process is a notice of its own"
         assert (notice.origin is kept.Origin.OTHER) == (here not in authors)
     assert revision == max(written)
     assert all(value == "the end" for value in state.values())

@@ -31,6 +31,6 @@ def test_it_runs(program: Path) -> None:
 
 
 def test_mypy_agrees(program: Path) -> None:
-    options = ["--config-file", str(ROOT / "bindings/python/pyproject.toml"), "--cache-dir", os.devnull]
+    options = ["--config-file", str(ROOT / "pyproject.toml"), "--cache-dir", os.devnull]
     result = subprocess.run([sys.executable, "-m", "mypy", *options, program], capture_output=True, text=True)
     assert result.returncode == 0, result.stdout

@@ -45,9 +45,9 @@ def test_a_scenario_has_the_form_that_the_schema_says(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SCENARIOS.keys())
-def test_a_scenario_names_a_promise_of_the_readme(name: str) -> None:
-    readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
-    promises = readme.split("## Promises")[1].split(" ## ")[0]
+def test_a_scenario_names_a_promise_of_the_guide(name: str) -> None:
+    page = " ".join((ROOT / "docs/guide/promises.md").read_text("utf-8").split())
+    promises = page.split(" ## ")[0]
     number = SCENARIOS[name]["promise"]
     promise = promises.split(f" {number}. ")[1].split(f" {number + 1}. ")[0]
     assert SCENARIOS[name]["words"] in promise

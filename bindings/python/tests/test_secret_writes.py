@@ -14,7 +14,7 @@ from secret_values import FIRST_YEAR, NUMBER, TEXT, Broken, Login, Theme, assert
 
 Write = Callable[[kept.Store, Any, Any], object]
 
-# What is written, and through which type; None: by the key's name.
+# The written value, and the type it is written through; None: by the key's name.
 WRITTEN: list[tuple[Any, Any]] = [
     (NUMBER, float),
     (NUMBER, str),

@@ -1,6 +1,6 @@
 """The value of a secret key is in no error, in nothing that an error came from, in no log and in no repr: whether the
 `kept.Key` says that it is secret or only the store, in every operation and for every type.
-What is written is in `test_secret_writes.py`."""
+`test_secret_writes.py` covers writing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from secret_values import (
 
 Read = Callable[[kept.Store, Any], object]
 
-# What is stored, the type that it is declared with, and a type of keys that it is not read as.
+# The stored value, the type that it is declared with, and a type of keys that it is not read as.
 STORED: list[tuple[Any, str, Any]] = [
     (NUMBER, "integer", float),
     (NUMBER, "integer", str),
@@ -151,7 +151,7 @@ def test_a_secret_key_does_not_show_what_it_is_declared_with() -> None:
     assert_not_shown(caught.value)
     with pytest.raises(TypeError) as wrong:
         kept.Setting(TEXT)  # type: ignore[arg-type]
-    assert TEXT in str(wrong.value), "it is no key, and so no secret one"
+    assert TEXT in str(wrong.value), "it is not a key, and so not a secret one"
 
 
 def test_changes_of_a_secret_key_do_not_show_their_values(store: kept.Store, declared_by: str) -> None:
@@ -223,12 +223,14 @@ def test_a_text_that_cannot_be_read_as_a_secret_is_not_shown(declared_by: str, m
 def test_messages_about_other_keys_still_show_the_value(store: kept.Store) -> None:
     declare(store, "string", "the store")
     store["n"] = {"a": [NUMBER]}
-    with pytest.raises(kept.WrongTypeError, match=rf'^"n" at \.a\[0\]: the int {NUMBER} is no float exactly$'):
+    with pytest.raises(
+        kept.WrongTypeError, match=rf'^"n" at \.a\[0\]: the int {NUMBER} cannot be represented exactly by a float$'
+    ):
         store[kept.Key("n", dict[str, list[float]])]
     with pytest.raises(kept.InvalidError, match=r'^"n": 1980-01-02 03:04:00 has no time zone'):
         store["n"] = datetime(1980, 1, 2, 3, 4)
     store["n"] = {"number": 7}
-    with pytest.raises(kept.WrongTypeError, match="Code refuses what is stored: the number 7 is too large") as caught:
+    with pytest.raises(kept.WrongTypeError, match="Code refuses the value: the number 7 is too large") as caught:
         store[kept.Key("n", Code)]
     assert isinstance(caught.value.__cause__, ValueError), "what the dataclass raised"
     with pytest.raises(LookupError):

@@ -81,7 +81,7 @@ def test_without_a_store_it_says_what_is_missing() -> None:
     class Empty:
         volume = kept.Setting(VOLUME)
 
-    with pytest.raises(TypeError, match=r"Empty\.settings is None, and must be the store .* 'audio\.volume'"):
+    with pytest.raises(TypeError, match=r"Empty\.settings is None, but it must be the store .* 'audio\.volume'"):
         Empty().volume
     with pytest.raises(TypeError, match="takes a kept.Key"):
         kept.Setting("audio.volume")  # type: ignore[arg-type]

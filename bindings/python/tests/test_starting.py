@@ -20,10 +20,8 @@ HEAVY = (
 )
 """Modules of Python that a program may be long in loading."""
 PACKAGE = Path(kept.__file__).parent
-# The browser is a program, which no other program imports; the hook is PyInstaller's.
-MODULES = [
-    file for file in PACKAGE.rglob("*.py") if file.relative_to(PACKAGE).parts[0] not in {"browse", "_pyinstaller"}
-]
+# The hook is PyInstaller's.
+MODULES = [file for file in PACKAGE.rglob("*.py") if file.relative_to(PACKAGE).parts[0] != "_pyinstaller"]
 FUNCTIONS = ast.FunctionDef, ast.AsyncFunctionDef
 UNWANTED = {*HEAVY, *(f"kept.{module}" for module in (*LATER, "_c.prepared_keys"))}
 

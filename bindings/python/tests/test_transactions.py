@@ -14,17 +14,6 @@ import kept
 VOLUME = kept.Key("audio.volume", int, default=50)
 
 
-def test_it_reads_its_own_writes_and_others_read_them_after_the_commit(settings: kept.Store) -> None:
-    with settings.transaction() as transaction:
-        transaction["a"] = 1
-        transaction[VOLUME] = 70
-        assert transaction["a"] == 1 and transaction[VOLUME] == 70
-        assert list(transaction) == ["a", "audio.volume"] and len(transaction) == 2
-        assert "a" not in settings and len(settings) == 0
-    assert dict(settings) == {"a": 1, "audio.volume": 70}
-    assert settings.revision("a") == settings.revision(VOLUME) == 1
-
-
 def test_each_key_has_its_last_edit_whatever_the_order(settings: kept.Store) -> None:
     random = Random(1)
     settings.declare({"bounded": {"type": "integer", "minimum": 0}})
@@ -60,48 +49,6 @@ def test_a_refused_value_rolls_it_back(settings: kept.Store) -> None:
     assert len(settings) == 0
 
 
-def test_it_conflicts_when_what_it_read_was_changed(settings: kept.Store) -> None:
-    settings["a"] = 1
-    with pytest.raises(kept.ConflictError), settings.transaction() as transaction:
-        transaction["b"] = transaction["a"]
-        settings["a"] = 2
-    assert "b" not in settings
-
-
-def test_it_conflicts_when_a_prefix_it_listed_was_changed(settings: kept.Store) -> None:
-    with pytest.raises(kept.ConflictError), settings.transaction() as transaction:
-        transaction["count"] = len(transaction.keys("items."))
-        settings["items.1"] = 1
-    assert "count" not in settings
-
-
-def test_it_does_not_conflict_over_keys_it_did_not_read(settings: kept.Store) -> None:
-    with settings.transaction() as transaction:
-        transaction["a"] = 1
-        settings["b"] = 2
-    assert dict(settings) == {"a": 1, "b": 2}
-
-
-def test_commit_returns_the_revision(settings: kept.Store) -> None:
-    transaction = settings.transaction()
-    transaction["a"] = 1
-    assert transaction.commit() == 1 == settings.revision("a")
-    transaction = settings.transaction()
-    transaction["a"] = 1
-    assert transaction.commit() == 1
-
-
-def test_an_ended_transaction_raises_closed(settings: kept.Store) -> None:
-    for end in (kept.Transaction.commit, kept.Transaction.rollback):
-        transaction = settings.transaction()
-        end(transaction)
-        with pytest.raises(kept.ClosedError):
-            transaction["a"] = 1
-        with pytest.raises(kept.ClosedError):
-            transaction.commit()
-        transaction.rollback()
-
-
 def test_a_transaction_that_its_block_has_ended_stays_ended(settings: kept.Store) -> None:
     with settings.transaction() as transaction:
         transaction["a"] = 1
@@ -121,12 +68,6 @@ def test_a_dropped_transaction_is_rolled_back(settings: kept.Store) -> None:
     gc.collect()
     assert gone() is None
     assert "a" not in settings
-
-
-def test_a_durable_transaction_commits(settings: kept.Store) -> None:
-    with settings.transaction(durable=True) as transaction:
-        transaction["a"] = 1
-    assert settings["a"] == 1
 
 
 def test_run_transaction_retries_after_a_conflict(settings: kept.Store) -> None:

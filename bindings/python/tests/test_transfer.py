@@ -19,15 +19,6 @@ def text_of(values: dict[str, Any], **members: Any) -> str:
     return json.dumps({"kept": 1, "values": values, **members})
 
 
-def test_an_export_is_the_same_store_elsewhere(settings: kept.Store) -> None:
-    settings.update({"a": 1, "b": b"\0\xff", "c": [1.5, {"d": None}], "e": float("inf")})
-    report = (other := kept.open("memory:")).import_text(settings.export())
-    assert dict(other) == dict(settings)
-    assert [change.key for change in report.changed] == ["a", "b", "c", "e"]
-    assert report.changed[1] == kept.ImportChange("b", None, b"\0\xff", False)
-    assert report.revision == 1 and report.unchanged == 0 and not report.refused
-
-
 def test_options_say_what_is_exported(settings: kept.Store) -> None:
     settings.declare({"t.token": {"type": "string", "secret": True}})
     settings.update({"t.token": "hidden", "other": 1})
@@ -163,3 +154,13 @@ def test_many_keys_are_committed_beside_large_values(settings: kept.Store) -> No
         begun = time.monotonic()
     assert time.monotonic() - begun < 60
     assert settings["many.99999"] == 99_999
+
+
+def test_a_lost_declaration_is_imported_and_keeps_the_value_hidden(settings: kept.Store) -> None:
+    text = text_of({"a": "hunter2"}, declarations={"a": {"lost": True}})
+    report = settings.import_text(text, declarations=True)
+    assert (report.declared, report.changed[0].secret, settings["a"]) == (("a",), True, "hunter2")
+    assert json.loads(settings.export())["omitted"] == ["a"]
+    assert json.loads(settings.export(declarations=True, secrets=True))["declarations"] == {"a": {"lost": True}}
+    with pytest.raises(kept.InvalidError, match="declare the key as before"):
+        settings.declare({"a": {"lost": True}})

@@ -4,6 +4,8 @@
 import Configuration
 import FoundationEssentials
 import KeptCore
+import KeptSystem
+import KeptValues
 
 /// Reads the value for a key of swift-configuration.
 struct ConfigLookup: Sendable {

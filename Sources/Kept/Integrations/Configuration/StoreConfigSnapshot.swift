@@ -3,6 +3,7 @@
 #if Configuration
 import Configuration
 import KeptCore
+import KeptValues
 
 /// The result of ``StoreProvider/snapshot()``.
 struct StoreConfigSnapshot: ConfigSnapshot {

@@ -4,6 +4,7 @@
 #if Configuration
 public import Configuration
 public import KeptCore
+import KeptValues
 
 /// A provider of configuration that reads a Kept store.
 ///

@@ -2,6 +2,7 @@
 
 #if Configuration
 import KeptCore
+import KeptValues
 
 /// Delivers a state of a store now, and again after each commit in a scope and each change of a layer.
 ///

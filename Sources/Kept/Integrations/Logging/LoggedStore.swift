@@ -2,6 +2,7 @@
 
 #if Logging
 public import KeptCore
+import KeptValues
 public import Logging
 
 extension Store {

@@ -2,6 +2,8 @@
 
 #if Observation || canImport(SwiftUI)
 public import KeptCore
+import KeptSystem
+import KeptValues
 public import Observation
 
 /// A key in a store, whose value can be tracked.

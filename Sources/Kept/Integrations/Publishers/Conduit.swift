@@ -10,6 +10,7 @@ private typealias SubscriptionOfSubscriber = OpenCombine.Subscription
 
 #if canImport(Combine) || OpenCombine
 import KeptCore
+import KeptSystem
 
 /// Passes notices to a subscriber according to its demand, one call at a time.
 ///

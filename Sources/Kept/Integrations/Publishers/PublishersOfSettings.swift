@@ -2,6 +2,8 @@
 
 #if canImport(Combine) || OpenCombine
 public import KeptCore
+import KeptSystem
+import KeptValues
 
 extension Store {
   /// Publishes the value of a key: first the present value, then the new value after each change.

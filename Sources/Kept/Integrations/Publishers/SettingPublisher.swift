@@ -8,6 +8,7 @@ public import OpenCombine
 
 #if canImport(Combine) || OpenCombine
 import KeptCore
+import KeptValues
 
 /// Publishes the values or the changes of one setting while its store is open.
 ///

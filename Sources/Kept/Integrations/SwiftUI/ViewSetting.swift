@@ -1,8 +1,10 @@
-// A setting as a property of a view. So far it was only parsed and checked against a stand-in; it was never built on a
+// A setting as a property of a view. So far it was only parsed and checked against substitutes; it was never built on a
 // Mac.
 
 #if canImport(SwiftUI)
 public import KeptCore
+import KeptSystem
+import KeptValues
 public import SwiftUI
 
 /// Makes a property of a SwiftUI view read and write a key, and updates the view after changes.
@@ -17,10 +19,10 @@ public import SwiftUI
 /// ```
 ///
 /// It works like ``Setting``, with a `Binding` as its projected value. The view is updated after a change by any
-/// process. As with `@State`, a view keeps the key and the store with which it was first created.
+/// process. As with `@State`, a view keeps the key and the store that it was first created with.
 ///
 /// - Important: This type was never built on a Mac. On Linux, where there is no SwiftUI, it is only parsed, and was
-///   checked against a stand-in for the declarations that it uses.
+///   checked against substitutes for the declarations that it uses.
 @MainActor @propertyWrapper
 public struct ViewSetting<Value: Sendable>: DynamicProperty {
   @State private var setting: ObservedSetting<Value>

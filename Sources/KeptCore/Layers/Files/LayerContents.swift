@@ -5,6 +5,9 @@
 // Every member may be omitted. The two that lock are allowed in the managed layer only. A value in the managed layer
 // locks its key. An empty prefix locks every key.
 
+import KeptSchema
+package import KeptValues
+
 /// The state of a layer that comes from a file.
 package struct LayerContents: Sendable, Equatable {
   package let values: [KeyName: Value]
@@ -60,9 +63,25 @@ package struct LayerContents: Sendable, Equatable {
 }
 
 extension LayerContents {
-  /// Parses the contents of a file.
+  /// Parses a document, such as the bytes of a file; `subject` names it in an error.
+  init(_ bytes: [UInt8], layer: Layer, calling subject: String) throws(StoreError) {
+    do {
+      let value = try bytes.withUnsafeBufferPointer { bytes throws(StoreError) in try Value(jsonBytes: bytes) }
+      self = try LayerContents(value, layer: layer)
+    } catch {
+      throw error.said { "\(subject): \($0)" }
+    }
+  }
+
+  static func check(size: Int, of subject: String) throws(StoreError) {
+    guard size <= Limits.valueBytes else {
+      throw StoreError(.tooLarge, "\(subject) is \(size) bytes long; at most \(Limits.valueBytes) are allowed")
+    }
+  }
+
+  /// Parses the contents of a document.
   ///
-  /// Throws `invalid` or `tooLarge`, with a message that names the member or the key and states what is allowed.
+  /// Throws `invalid` or `tooLarge`, with a message that names the member or the key and the allowed values.
   init(_ value: Value, layer: Layer) throws(StoreError) {
     guard case .dictionary(let members) = value else {
       throw StoreError(.invalid, "it holds \(value.kind.inWords); write one object, such as {\"values\":{}}")
@@ -76,10 +95,11 @@ extension LayerContents {
       case ("locked", .managed): locked = try Self.locked(member.value)
       case ("lockedPrefixes", .managed): prefixes = try Self.prefixes(member.value)
       case ("locked", _), ("lockedPrefixes", _):
-        throw StoreError(.invalid, "it has \"\(member.key)\", but only the managed layer can lock; leave it out")
+        throw StoreError(.invalid, "it has \"\(member.key)\", but only the managed layer can lock keys; leave it out")
       default:
         let known = layer == .managed ? "\"values\", \"locked\" and \"lockedPrefixes\"" : "\"values\""
-        throw StoreError(.invalid, "it has a member \"\(Excerpt.of(member.key.text))\"; known is \(known)")
+        throw StoreError(
+          .invalid, "it has the unknown member \"\(Excerpt.of(member.key.text))\"; use only \(known)")
       }
     }
     if layer == .managed { locked.formUnion(values.keys) }
@@ -88,14 +108,14 @@ extension LayerContents {
 
   private static func values(_ value: Value) throws(StoreError) -> [KeyName: Value] {
     guard case .dictionary(let members) = value else {
-      throw StoreError(.invalid, "\"values\" is \(value.kind.inWords); it takes an object of keys and their values")
+      throw StoreError(.invalid, "\"values\" is \(value.kind.inWords); it must be an object that maps keys to values")
     }
     var values: [KeyName: Value] = [:]
     values.reserveCapacity(members.count)
     for member in members {
       let key = try key(member.key.text, in: "values")
       if case .null = member.value {
-        throw StoreError(.invalid, key: key.text, "null in \"values\" stands for nothing; leave the key out")
+        throw StoreError(.invalid, key: key.text, "null in \"values\" is not a value; leave the key out")
       }
       do { values[key] = try member.value.checkedForStore() } catch { throw error.about(key.text) }
     }
@@ -116,12 +136,12 @@ extension LayerContents {
 
   private static func texts(_ value: Value, of member: String) throws(StoreError) -> [String] {
     guard case .array(let elements) = value else {
-      throw StoreError(.invalid, "\"\(member)\" is \(value.kind.inWords); it takes an array of texts")
+      throw StoreError(.invalid, "\"\(member)\" is \(value.kind.inWords); it must be an array of strings")
     }
     var texts: [String] = []
     for element in elements {
       guard case .string(let text) = element else {
-        throw StoreError(.invalid, "\"\(member)\" holds \(element.kind.inWords); it takes texts only")
+        throw StoreError(.invalid, "\"\(member)\" holds \(element.kind.inWords); its elements must be strings")
       }
       texts.append(text)
     }
@@ -144,7 +164,7 @@ extension Value.Kind {
     case .null: "null"
     case .bool: "a bool"
     case .int, .uint, .double: "a number"
-    case .string: "a text"
+    case .string: "a string"
     case .bytes: "bytes"
     case .date: "a date"
     case .array: "an array"

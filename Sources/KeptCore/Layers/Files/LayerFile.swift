@@ -1,6 +1,8 @@
 // The file of a layer: which files are accepted, and reading one of them completely.
 
 import CPlatform
+package import KeptSystem
+package import KeptValues
 
 /// A file that an administrator writes for the managed or the system layer.
 package struct LayerFile: Sendable {
@@ -28,6 +30,14 @@ package struct LayerFile: Sendable {
     return [LayerFile(path: AdministratorFolder.host + path, layer: layer), file]
   }
 
+  /// Whether there is anything at the path, be it a broken file; it is not read.
+  var isThere: Bool {
+    do throws(StoreError) {
+      guard let _ = try AdministratorFolder.find(path) else { return false }
+    } catch {}
+    return true
+  }
+
   package enum Reading: Sendable {
     /// The file is unchanged.
     case unchanged
@@ -44,13 +54,13 @@ package struct LayerFile: Sendable {
   /// Reads the file unless it still has the given stamp.
   package func read(since stamp: FileStamp?) -> Reading {
     guard !path.utf8.isEmpty, !path.utf8.contains(0) else {
-      return .failed(StoreError(.invalid, "the path of the \(layer) layer is empty or holds a NUL; give another one"))
+      return .failed(StoreError(.invalid, "the path of the \(layer) layer is empty or contains a NUL; use another"))
     }
     do throws(StoreError) {
       for _ in 1...Self.attempts {
         if let reading = try attempt(since: stamp) { return reading }
       }
-      throw problem(.busy, "was changed each time it was read; write a new file beside it, and rename that over it")
+      throw problem(.busy, "changed every time it was read; write a new file, and rename it over this one")
     } catch {
       return .failed(error)
     }
@@ -87,7 +97,7 @@ package struct LayerFile: Sendable {
       let bytes = try bytes(of: file, expecting: status.size)
       // Checked by its name, to confirm that it is still in place.
       guard before.isSame(as: FileStamp(of: name, in: folder)), bytes.count == status.size else { return nil }
-      return .read(try contents(bytes), before)
+      return .read(try LayerContents(bytes, layer: layer, calling: subject), before)
     }
   }
 
@@ -102,14 +112,12 @@ package struct LayerFile: Sendable {
   /// Throws if it is not a regular file, another user may write it, or it is too large.
   private func check(_ status: FileStatus, _ place: String) throws(StoreError) {
     if let other = status.otherKind {
-      throw problem(.unavailable, "is \(other), not a regular file; put the file itself there")
+      throw problem(.unavailable, "is \(other), not a regular file; replace it with a regular file")
     }
     do throws(StoreError) { try AdministratorFolder.check(status, place) } catch {
       throw error.said { "\(subject): \($0)" }
     }
-    guard status.size <= Limits.valueBytes else {
-      throw problem(.tooLarge, "has \(status.size) bytes; at most \(Limits.valueBytes) are read")
-    }
+    try LayerContents.check(size: status.size, of: subject + ",")
   }
 
   /// All bytes; one more than expected if there are more.
@@ -127,15 +135,6 @@ package struct LayerFile: Sendable {
     }
     guard error == 0 else { throw cannotRead(error) }
     return bytes
-  }
-
-  private func contents(_ bytes: [UInt8]) throws(StoreError) -> LayerContents {
-    do {
-      let value = try bytes.withUnsafeBufferPointer { bytes throws(StoreError) in try Value(jsonBytes: bytes) }
-      return try LayerContents(value, layer: layer)
-    } catch {
-      throw StoreError(error.code, key: error.key, offset: error.offset, "\(subject): \(error.message)")
-    }
   }
 
   private var subject: String { "\(path), the file of the \(layer) layer" }

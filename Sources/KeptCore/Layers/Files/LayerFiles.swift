@@ -1,5 +1,8 @@
 // The files of one handle's layers: the stamp of each when it was last read, and why it cannot be read now.
 
+import KeptSystem
+import KeptValues
+
 /// The files that a handle was opened with, those of one layer in the order of their importance.
 struct LayerFiles: Sendable {
   private struct Followed: Sendable {
@@ -7,7 +10,7 @@ struct LayerFiles: Sendable {
     // The stamp when it was read; nil if it did not exist or was never read.
     var stamp: FileStamp?
     var problem: StoreError?
-    // What a managed file would lock is unknown until it is read.
+    // The locks of a managed file are unknown until it is read.
     var contents: LayerContents
 
     init(_ file: LayerFile) {
@@ -29,6 +32,15 @@ struct LayerFiles: Sendable {
 
   /// Why a layer's file cannot be read now; nil if all can.
   func problem(of layer: Layer) -> StoreError? { files(of: layer).lazy.compactMap(\.problem).first }
+
+  /// The state of each file, those of the highest layer first.
+  var states: [LayerFileState] {
+    Layer.highestFirst.flatMap(files(of:)).map { file in
+      LayerFileState(
+        layer: file.file.layer, path: file.file.path,
+        state: file.problem != nil ? .broken : file.stamp == nil ? .absent : .read, problem: file.problem?.description)
+    }
+  }
 
   /// Reads the files that have changed.
   ///

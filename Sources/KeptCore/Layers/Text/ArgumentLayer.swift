@@ -1,6 +1,8 @@
 // The settings in command-line arguments: pairs of `-key` and a value, as in Foundation's argument domain, with
 // negative numbers and JSON in addition.
 
+package import KeptValues
+
 /// The settings of a command line.
 ///
 /// - The key is the text after one dash: `--volume 3` sets `-volume`. `--volume=3` and `--` are ordinary keys.

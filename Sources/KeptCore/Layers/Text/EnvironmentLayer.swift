@@ -2,6 +2,8 @@
 //
 // No message quotes a variable's text, because it may be a secret.
 
+package import KeptValues
+
 /// The settings of an environment.
 package struct EnvironmentLayer: Sendable {
   package let values: [KeyName: TextValue]
@@ -37,25 +39,29 @@ package struct EnvironmentLayer: Sendable {
   package static func check(_ prefix: String) throws(StoreError) {
     guard !prefix.isEmpty else {
       throw StoreError(
-        .invalid, "the prefix of environment variables is empty, and would make every variable a setting; give one")
+        .invalid,
+        "the prefix of environment variables is empty, so every variable would be a setting; use one such as PLAYER_")
     }
     guard !prefix.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "=") }) else {
-      throw StoreError(.invalid, "the prefix of environment variables holds '=' or a NUL, which no variable's name can")
+      throw StoreError(
+        .invalid,
+        "the prefix of environment variables contains '=' or a NUL, which a variable name cannot contain; "
+          + "use one such as PLAYER_")
     }
   }
 
   private static func notAKey(_ name: String, prefix: String) -> StoreError {
     let subject = "the environment variable \(shortened(name)) is ignored"
     guard let key = EnvironmentName.intendedKey(of: name, prefix: prefix) else {
-      return StoreError(.invalid, "\(subject): its name is not a key")
+      return StoreError(.invalid, "\(subject): its name does not encode a key")
     }
     let canonical = EnvironmentName.name(of: key, prefix: prefix)
-    return StoreError(.invalid, key: key.text, "\(subject): for this key write \(shortened(canonical))")
+    return StoreError(.invalid, key: key.text, "\(subject): the name for this key is \(shortened(canonical))")
   }
 
   private static func twice(_ name: String, _ key: KeyName) -> StoreError {
     StoreError(
-      .invalid, key: key.text, "the environment variable \(shortened(name)) is there twice; the first one counts")
+      .invalid, key: key.text, "the environment variable \(shortened(name)) is set twice; the first value is used")
   }
 
   /// Truncates a long name, because a message must fit into the caller's `kept_error`.

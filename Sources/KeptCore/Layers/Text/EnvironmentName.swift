@@ -1,5 +1,7 @@
 // Maps keys to environment variables: one name for each key, and one key for each name.
 
+public import KeptValues
+
 /// The names of environment variables for keys, after a prefix that is used as it is.
 ///
 /// With `PLAYER_`, the key `audio.volume` is `PLAYER_AUDIO_VOLUME`.
@@ -7,11 +9,11 @@
 /// - Lower-case letters become upper case; digits stay; a dot is `_`; an underscore is `__`.
 /// - Every other byte of the UTF-8 is `_x` and two lower-case hexadecimal digits: `maxVolume` is `MAX_x56OLUME`.
 /// - So is a dot that is next to another dot or an underscore, or before a byte written in this form: two underscores
-///   always stand for one underscore of the key.
+///   always encode one underscore of the key.
 public enum EnvironmentName: Sendable {
   public static func name(of key: KeyName, prefix: String) -> String { prefix + encoded(Array(key.text.utf8)) }
 
-  /// The key that a variable stands for; nil unless the name is exactly the result of ``name(of:prefix:)`` for that
+  /// The key that a variable sets; nil unless the name is exactly the result of ``name(of:prefix:)`` for that
   /// key.
   public static func key(of name: String, prefix: String) -> KeyName? {
     guard let key = intendedKey(of: name, prefix: prefix),
@@ -20,8 +22,8 @@ public enum EnvironmentName: Sendable {
     return key
   }
 
-  /// The key that an invalid name was probably meant for: letters match in either case, and other characters stand for
-  /// themselves.
+  /// The key that an invalid name was probably meant for: letters match in either case, and other characters are taken
+  /// literally.
   package static func intendedKey(of name: String, prefix: String) -> KeyName? {
     guard ExactString(name).hasPrefix(ExactString(prefix)) else { return nil }
     let bytes = decoded(Array(name.utf8.dropFirst(prefix.utf8.count)))
@@ -66,7 +68,7 @@ public enum EnvironmentName: Sendable {
     return key
   }
 
-  /// The first byte of a key, and how many bytes of its name stand for it.
+  /// The first byte of a key, and how many bytes of its name encode it.
   private static func decodedByte(_ name: ArraySlice<UInt8>) -> (byte: UInt8, length: Int) {
     let (first, second) = (name[name.startIndex], name.dropFirst().first)
     guard first == underscore else { return (0x41...0x5A ~= first ? first | 0x20 : first, 1) }

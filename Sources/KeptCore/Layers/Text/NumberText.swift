@@ -1,7 +1,9 @@
 // Plain text as numbers. More forms are accepted than in JSON, because people type them.
 
+package import KeptValues
+
 package enum NumberText {
-  /// The integer that a text stands for: decimal digits with an optional sign, in the range of Int64 or UInt64.
+  /// The integer that a text represents: decimal digits with an optional sign, in the range of Int64 or UInt64.
   ///
   /// A fraction of zeros is ignored: 3.0 is 3.
   package static func integer(_ text: String) -> Value? {

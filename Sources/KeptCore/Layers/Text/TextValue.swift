@@ -1,5 +1,8 @@
 // The meaning of a text from the command line or the environment, by itself and as a requested type.
 
+package import KeptSchema
+package import KeptValues
+
 /// The text that a text layer holds for a key.
 ///
 /// A text in the form of a list, a dictionary, a quoted string or a property-list element has the type of that form.
@@ -18,7 +21,7 @@ public struct TextValue: Sendable, Hashable {
   /// itself.
   package var natural: Value { TextReading(text).natural }
 
-  /// All values that the text can stand for: the natural value, then the other types, each value once.
+  /// All values that the text can represent: the natural value, then the other types, each value once.
   package var candidates: [Value] {
     let reading = TextReading(text)
     var values = [reading.natural]

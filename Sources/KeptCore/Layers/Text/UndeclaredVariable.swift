@@ -1,6 +1,8 @@
 // Variables of the environment that set no declared key, in a store with declarations: the declared key that each was
 // probably meant for.
 
+import KeptValues
+
 /// A variable of a handle's environment layer whose key is not declared, although others are.
 struct UndeclaredVariable: Sendable {
   /// The key that it sets.
@@ -23,11 +25,11 @@ struct UndeclaredVariable: Sendable {
     }
     return StoreError(
       .invalid, key: meant.text,
-      "the environment variable \(name) sets another key, which is not declared; for this key write "
+      "the environment variable \(name) sets another key, which is not declared; the name for this key is "
         + EnvironmentLayer.shortened(EnvironmentName.name(of: meant, prefix: prefix)))
   }
 
-  /// What an explanation says of a key that the variable sets, or was probably meant for; nil for another key.
+  /// The note in an explanation of a key that the variable sets, or was probably meant for; nil for another key.
   func problem(of key: KeyName, prefix: String) -> String? {
     if key == meant { return warning(prefix: prefix).message }
     guard key == self.key else { return nil }

@@ -2,6 +2,8 @@
 // who may write.
 
 import CPlatform
+import KeptSystem
+public import KeptValues
 
 /// Keeps each key in a file of its own, as JSON that people can read and edit: `dir:/path`.
 ///
@@ -91,7 +93,7 @@ public final class DirectoryStorage: GuardedStorage {
       return state.draft
     }
     guard let draft else {
-      throw StoreError(.failed, "another thread writes into \(path) through this object; try again")
+      throw StoreError(.failed, "another thread is writing to \(path) through this object; try again")
     }
     let file = file(of: key)
     try file.replace(by: draft.path)
@@ -115,7 +117,8 @@ public final class DirectoryStorage: GuardedStorage {
   }
 
   public func listen(_ changed: @escaping @Sendable (KeyName?) -> Void) throws(StoreError) {
-    let watch = try FileWatch.begin(folder: path) { changed(nil) }
+    let path = path
+    let watch = try FileWatch.begin(folder: path, stamp: { FileStamp(ofFolder: path) }) { changed(nil) }
     state.updateQuietly { $0.watch = watch }
   }
 
@@ -131,7 +134,7 @@ public final class DirectoryStorage: GuardedStorage {
     while !state.read({ kept_lock_file($0.lock, Int16(F_WRLCK)) }) {
       guard MonotonicTime.milliseconds < deadline else {
         unlock()
-        throw StoreError(.busy, "other processes kept writing into \(path) until the time-out; try again")
+        throw StoreError(.busy, "another process held the write lock of \(path) until the timeout; try again")
       }
       MonotonicTime.backOff(attempt: attempt)
       attempt += 1
@@ -146,7 +149,7 @@ public final class DirectoryStorage: GuardedStorage {
   package func unlock() {
     discardDraft()
     state.updateQuietly { state in
-      // Unlocked explicitly, not only by closing: a child that was forked meanwhile has the descriptor too.
+      // Unlocked explicitly, not only by closing: a child that was forked in between has the descriptor too.
       _ = kept_lock_file(state.lock, Int16(F_UNLCK))
       CPlatform.close(state.lock)
       state.lock = -1
@@ -236,10 +239,10 @@ public final class DirectoryStorage: GuardedStorage {
       }
       guard let status = FileStatus(of: folder) else {
         if kept_errno() == ENOENT && !making { return false }
-        throw .system("make the folder", folder)
+        throw .system("create the folder", folder)
       }
       guard status.isFolder else {
-        throw StoreError(.unavailable, "\(folder) is not a folder; move away what is there")
+        throw StoreError(.unavailable, "\(folder) is not a folder; move it away")
       }
       try Trust.check(shared: status, folder, ofFolder: self.folder)
     }

@@ -1,6 +1,8 @@
 // Lists the folder of a DirectoryStorage, and the folders that its long keys need.
 
 import CPlatform
+import KeptSystem
+import KeptValues
 
 enum FolderListing {
   /// Visits the paths, relative to the folder, of all files whose names may belong to keys; in no order.

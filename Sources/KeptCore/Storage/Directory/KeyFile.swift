@@ -1,6 +1,8 @@
 // One value in one file: it is read completely or is an error, and it is replaced atomically.
 
 import CPlatform
+import KeptSystem
+import KeptValues
 
 /// The file of a key.
 struct KeyFile {
@@ -22,7 +24,7 @@ struct KeyFile {
       case .read(nil), .exchanged: break
       }
     }
-    throw StoreError(.busy, "\(path) was changed each time it was read; try again")
+    throw StoreError(.busy, "\(path) changed every time it was read; try again")
   }
 
   /// Reads the file once; nil if it changed while it was read.
@@ -46,11 +48,12 @@ struct KeyFile {
 
   private func check(_ status: FileStatus) throws(StoreError) {
     if let other = status.otherKind {
-      throw StoreError(.unavailable, "\(path) is \(other), not a regular file; put the file itself there")
+      throw StoreError(.unavailable, "\(path) is \(other), not a regular file; replace it with a regular file")
     }
     try Trust.check(shared: status, path, ofFolder: folder)
     guard status.size <= Limits.jsonTextBytes + 1 else {
-      throw StoreError(.tooLarge, "\(path) has \(status.size) bytes, which no value needs; make it smaller")
+      throw StoreError(
+        .tooLarge, "\(path) is \(status.size) bytes long; at most \(Limits.jsonTextBytes + 1) are allowed")
     }
   }
 
@@ -74,12 +77,12 @@ struct KeyFile {
   private func value(_ bytes: [UInt8]) throws(StoreError) -> Value {
     do throws(StoreError) {
       let value = try bytes.withUnsafeBufferPointer { bytes throws(StoreError) in try Value(jsonBytes: bytes) }
-      guard value != .null else { throw StoreError(.invalid, "null stands for nothing; remove the file instead") }
+      guard value != .null else { throw StoreError(.invalid, "null is not a value; remove the file instead") }
       return try value.checkedForStore()
     } catch {
       // A lack of memory is not an error of the file.
       guard error.code != .failed else { throw error }
-      throw StoreError(.corrupt, offset: error.offset, "\(path) holds no value: \(error.message)")
+      throw StoreError(.corrupt, offset: error.offset, "\(path) does not hold a value: \(error.message)")
     }
   }
 
@@ -88,13 +91,13 @@ struct KeyFile {
   static func write(_ value: Value, draft: String) throws(StoreError) {
     try CText.lent({ text throws(StoreError) in
       value.write(to: &text)
-      text.append("\n")
+      text.write("\n")
     }) { text throws(StoreError) in try write(text, draft: draft) }
   }
 
   private static func write(_ bytes: UnsafeBufferPointer<UInt8>, draft: String) throws(StoreError) {
     let file = kept_make_at(AT_FDCWD, draft)
-    guard file >= 0 else { throw .system("make the file", draft) }
+    guard file >= 0 else { throw .system("create the file", draft) }
     let isWritten = write(bytes, to: file) && fsync(file) == 0
     let error = kept_errno()
     close(file)

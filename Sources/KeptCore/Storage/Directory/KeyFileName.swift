@@ -1,9 +1,11 @@
 // The file name of a key: every key has exactly one, also on file systems that ignore case or Unicode normalization.
 
+import KeptValues
+
 /// The path of a key's file in the folder of a `DirectoryStorage`.
 ///
-/// `audio.volume` is `audio.volume.json`. Lower-case letters, digits, `-`, `_` and dots stand for themselves, except a
-/// dot at the beginning; any other byte is `%` and two lower-case hexadecimal digits. A name that is too long for one
+/// `audio.volume` is `audio.volume.json`. Lower-case letters, digits, `-`, `_` and dots are written as they are, except
+/// a dot at the beginning; any other byte is `%` and two lower-case hexadecimal digits. A name that is too long for one
 /// file is split after each 200 bytes: all pieces but the last are folders, and end in `%`.
 enum KeyFileName {
   static let ending = ".json"
@@ -18,7 +20,7 @@ enum KeyFileName {
     var path: [UInt8] = []
     var room = pieceBytes
     for byte in key.text.utf8 {
-      let escaped = stands(byte) ? [byte] : [percent, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      let escaped = isLiteral(byte) ? [byte] : [percent, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
       if escaped.count > room {
         path += [percent, UInt8(ascii: "/")]
         room = pieceBytes
@@ -59,7 +61,7 @@ enum KeyFileName {
   /// Whether a folder may hold files of long keys.
   static func isPiece(_ name: String) -> Bool { name.utf8.last == percent && !name.begins(with: ".") }
 
-  private static func stands(_ byte: UInt8) -> Bool {
+  private static func isLiteral(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
     case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."): true

@@ -1,5 +1,7 @@
 // A connection that is opened at its first use, released during a fork, and gone after closing.
 
+import KeptValues
+
 /// The part of a storage that owns a connection.
 protocol ConnectionOwner {
   var connection: SQLiteConnection { get }

@@ -1,5 +1,7 @@
 // How the database of a folder is created and opened.
 
+import KeptValues
+
 /// The database file of one store.
 ///
 /// Each connection belongs to its caller.
@@ -24,7 +26,7 @@ struct LocalDatabase: Sendable {
     try journal.checkInPlace()
     return try connect { reader throws(StoreError) in
       guard try reader.storeID() == journal.store else {
-        throw StoreError(.unavailable, "another store has taken the place of the one in \(folder.path); open it again")
+        throw StoreError(.unavailable, "the store in \(folder.shown) was replaced by another; open it again")
       }
       // Only now the database is open.
       try journal.checkInPlace()
@@ -43,7 +45,7 @@ struct LocalDatabase: Sendable {
       connection.limitWork(steps: LocalSchema.mostSteps)
       defer { connection.limitWork(steps: 0) }
       try connection.run("PRAGMA cell_size_check = ON")
-      try reader.atOneMoment { () throws(StoreError) in
+      try reader.inOneTransaction { () throws(StoreError) in
         try LocalSchema.check(connection, path: folder.path)
         try look(reader)
       }

@@ -1,6 +1,9 @@
 // Queries on the database: entries, listings, and changes after a revision. Writers use them too, inside their
 // transaction.
 
+import KeptSchema
+import KeptValues
+
 /// The reading half of a LocalStorage.
 ///
 /// Not thread-safe.
@@ -13,7 +16,7 @@ final class LocalReader: ConnectionOwner {
     self.connection = connection
   }
 
-  /// What is known of a key; its revision and its declaration are readable even if its value is not.
+  /// The state of a key; its revision and its declaration are readable even if its value is not.
   struct Row {
     /// nil if nothing is stored.
     var value: Result<Value?, StoreError>
@@ -27,7 +30,7 @@ final class LocalReader: ConnectionOwner {
     }
   }
 
-  fileprivate static let listing = "list what is stored"
+  fileprivate static let listing = "list the stored keys"
 
   // One statement reads all tables, so that the result is consistent. The row without a kind is a declaration, and the
   // one without a value is a removal.
@@ -60,7 +63,8 @@ final class LocalReader: ConnectionOwner {
     return found
   }
 
-  /// Returns the row of a key as ``row(for:_:)`` does, and the settled place and the forgotten removals of that moment.
+  /// Returns the row of a key as ``row(for:_:)`` does, with the settled place and the forgotten removals from the same
+  /// transaction.
   ///
   /// Call it outside a transaction.
   func rowAndPlace(
@@ -107,7 +111,11 @@ final class LocalReader: ConnectionOwner {
     if let knownID { return knownID }
     let rows = try connection.statement(Self.selectStore)
     let bytes = try rows.first { rows.bytes(0) } ?? []
-    guard bytes.count == 16 else { throw StoreError(.corrupt, "the store has lost its id; keep a copy of its folder") }
+    guard bytes.count == 16 else {
+      throw StoreError(
+        .corrupt,
+        "the store has lost its id; close it everywhere and open it again to salvage the readable data")
+    }
     func half(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
     let id = StoreID(high: half(bytes[..<8]), low: half(bytes[8...]))
     knownID = id
@@ -142,7 +150,7 @@ final class LocalReader: ConnectionOwner {
     }
   }
 
-  /// Returns what is stored in the given scopes, in the current transaction; the keys of each scope are in order.
+  /// Returns the entries in the given scopes, in the current transaction; the keys of each scope are in order.
   ///
   /// Throws if the database cannot be read.
   func entries(in scopes: [Scope], at revision: Revision) throws(StoreError) -> StoredEntries {
@@ -174,7 +182,7 @@ final class LocalReader: ConnectionOwner {
   /// An upper bound for keys with a prefix: 0xFF does not occur in UTF-8, so it sorts after all of them.
   private static func end(of prefix: ExactString) -> [UInt8] { Array(prefix.text.utf8) + [0xFF] }
 
-  /// Returns what is stored and declared under a prefix, in the order of the keys.
+  /// Returns the values and declarations under a prefix, in the order of the keys.
   private func rows(prefix: ExactString) throws(StoreError) -> [(KeyName, Row)] {
     let stored = try storedRows(prefix: prefix)
     let declared = try declarations(prefix: prefix)
@@ -224,7 +232,7 @@ final class LocalReader: ConnectionOwner {
     return found
   }
 
-  /// Returns the last revision that changed a key under a prefix; what was forgotten counts as a change.
+  /// Returns the last revision that changed a key under a prefix; a forgotten removal counts as a change.
   func lastChange(under prefix: ExactString) throws(StoreError) -> Revision {
     let row = try connection.statement(
       """
@@ -239,7 +247,7 @@ final class LocalReader: ConnectionOwner {
   }
 
   /// Runs several statements on one state of the database.
-  func atOneMoment<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+  func inOneTransaction<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
     try connection.beginReading()
     do throws(StoreError) {
       let result = try body()
@@ -291,14 +299,14 @@ extension SQLiteStatement {
     found = row
   }
 
-  /// Returns the value of a key, or why it cannot be read, and its revision; 0 for a number that is no revision.
+  /// Returns the value of a key, or why it cannot be read, and its revision; 0 for a number that is not a revision.
   ///
   /// Throws `failed` if memory is lacking: the value is intact, and must not be reported as damaged.
   fileprivate func result(
     _ column: Int32, of key: KeyName, at number: Int64
   ) throws(StoreError) -> (Result<Value?, StoreError>, Revision) {
     guard let revision = StoredRevision.revision(number) else {
-      let reason = "its row has the revision \(number), which Kept never gives out; set it again"
+      let reason = "its row has the revision \(number), which Kept never assigns; set the key again"
       return (.failure(StoreError(.corrupt, key: key.text, reason)), 0)
     }
     do throws(StoreError) { return (.success(try value(column)), revision) } catch {

@@ -1,5 +1,8 @@
 // The schema of values.sqlite: its tables, how they are created, and how a foreign or newer database is recognised.
 
+import KeptSystem
+import KeptValues
+
 enum LocalSchema {
   /// "Kept" in ASCII; it identifies our databases.
   static let applicationID: Int64 = 0x4B65_7074
@@ -51,7 +54,8 @@ enum LocalSchema {
     try connection.copyLog()
   }
 
-  /// Begins a new database above a revision, in a write transaction; what was removed before counts as changed then.
+  /// Begins a new database above a revision, in a write transaction; earlier removals count as changes at that
+  /// revision.
   static func begin(
     above revision: Revision, schemaVersion: UInt32, _ connection: SQLiteConnection
   ) throws(StoreError) {
@@ -72,27 +76,27 @@ enum LocalSchema {
     guard version == Self.version else {
       throw StoreError(
         .unsupported,
-        "\(path) has format \(version), and this Kept knows format \(Self.version); open it with the Kept that "
-          + "wrote it, or a later one")
+        "\(shown: path) has format \(version), but this version of Kept knows format \(Self.version); open it with "
+          + "the version that wrote it, or a later one")
     }
     switch judgement {
     case .known where !connection.hasChecksums:
       throw StoreError(
         .corrupt,
-        "the pages of the database in \(path) have lost their checksums; close it everywhere and open it again, and "
-          + "what can be read is salvaged")
+        "the pages of the database in \(shown: path) have lost their checksums; close it everywhere and open it "
+          + "again to salvage the readable data")
     case .known: break
     case .altered(let name):
       throw StoreError(
         .corrupt,
-        "the database in \(path) does not have \(name) as Kept makes it; close it everywhere and open it again, and "
-          + "what can be read is salvaged")
+        "the database in \(shown: path) is damaged: its table \(name) is missing or altered; close it everywhere and "
+          + "open it again to salvage the readable data")
     case .foreign:
-      let name = try SchemaParts.foreignName(connection) ?? "something"
+      let name = try SchemaParts.foreignName(connection) ?? "an object"
       throw StoreError(
         .unsupported,
-        "the database in \(path) holds \(name), which is not Kept's; remove it with the sqlite3 shell, and keep it in "
-          + "a database of its own")
+        "the database in \(shown: path) contains \(name), which Kept did not create; move it to a database of "
+          + "its own with the sqlite3 shell")
     }
   }
 
@@ -101,10 +105,10 @@ enum LocalSchema {
     let application = try connection.integer("PRAGMA application_id")
     guard application != applicationID else { return }
     guard try connection.integer("PRAGMA page_count") > 0 else {
-      throw StoreError(.corrupt, "the database in \(path) is empty: what it held was cut off")
+      throw StoreError(.corrupt, "the database in \(shown: path) is empty: its contents are lost")
     }
     throw StoreError(
-      .unsupported, "\(path) is not a store of Kept (application id \(application)); give another location")
+      .unsupported, "\(shown: path) is not a Kept store (application id \(application)); use another location")
   }
 }
 

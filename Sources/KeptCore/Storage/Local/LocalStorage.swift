@@ -1,11 +1,14 @@
 // A folder with an SQLite database in it, and a mapped page that shows every process at once when it has changed.
 
 import CPlatform
+public import KeptSchema
+import KeptSystem
+public import KeptValues
 import Synchronization
 
 /// The default storage: values are kept in `values.sqlite`, shared by every process that opens the folder.
 ///
-/// Reads come from an index in memory while the pulse stands still; writers of one process commit in groups.
+/// Reads come from an index in memory while the pulse is unchanged; writers of one process commit in groups.
 public final class LocalStorage: Storage {
   public let abilities: StorageAbilities = [
     .sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges, .declarations, .listsKeys,
@@ -13,14 +16,15 @@ public final class LocalStorage: Storage {
   ]
 
   let database: LocalDatabase
-  let currentIndex: CurrentIndex
+  private let currentIndex: CurrentIndex
   private let journal: Journal
   let loader: IndexLoader
   let commitPath: CommitPath
   private let maintenance: MaintenanceThread
   private let watchers = Monitor(Watchers())
+  private let forked: ForkedParts
 
-  private struct Watchers {
+  fileprivate struct Watchers {
     var interruptions = 0
     var isClosed = false
   }
@@ -36,7 +40,7 @@ public final class LocalStorage: Storage {
   }
 
   init(_ folder: StoreFolder, busyTimeoutMilliseconds: Int) throws(StoreError) {
-    // A child forked meanwhile would inherit connections that it cannot close.
+    // A child forked during this would inherit connections that it cannot close.
     Fork.gate.enter()
     defer { Fork.gate.leave() }
     let patience = BusyTimeout.effective(milliseconds: busyTimeoutMilliseconds)
@@ -60,20 +64,21 @@ public final class LocalStorage: Storage {
         return commitPath.erase() || commitPath.mustSettle
       },
       look: { commitPath.stayInPlace() })
-    Fork.join(self)
+    forked = ForkedParts(journal, loader, commitPath, maintenance, watchers)
+    Fork.join(forked)
     // The last processes may have left frames.
-    if commitPath.mustSettle { maintenance.noteUse(mustSettle: true) }
+    if commitPath.mustSettle { maintenance.noteFrames() }
   }
 
   deinit {
-    Fork.leave(self)
+    Fork.leave(forked)
     close()
   }
 
   public var generation: UInt64 { journal.published }
 
   public func entry(for key: KeyName) throws(StoreError) -> Entry? {
-    let known: Entry?? = key.withPrepared { key in currentIndex.read(key) { $0.entry } }
+    let known: Entry?? = key.withPrepared { key in currentIndex.find(key) { entry, _ in entry.entry } }
     if let known { return known }
     return try entry(for: key, view: nil)
   }
@@ -106,6 +111,7 @@ public final class LocalStorage: Storage {
   /// A durable commit is a shared one followed by a sync of the journal, which puts it on the disk with every commit
   /// before it.
   public func commit(_ batch: Batch) throws(StoreError) -> Commit {
+    try checkInPlace(isDurable: batch.durability == .durable)
     let commit = try noticingMoves { () throws(StoreError) in try commitPath.commit(batch) }
     if !commit.changes.isEmpty || batch.schemaVersion != nil { noteCommit() }
     if batch.durability == .durable { try sync() }
@@ -119,6 +125,8 @@ public final class LocalStorage: Storage {
     waiting milliseconds: Int, making make: () throws(StoreError) -> Batch
   ) throws(StoreError) -> Commit {
     _ = try journal.end()
+    // Before the write lock is held, which the reaction to a move may take.
+    try checkInPlace(isDurable: true)
     var isDurable = false
     let commit = try commitPath.writer.commit(waiting: milliseconds) { () throws(StoreError) in
       let batch = try make()
@@ -130,15 +138,18 @@ public final class LocalStorage: Storage {
     return commit
   }
 
-  /// Commits what need not be durable and no handle observes; nil, with nothing done, if that needs a group.
-  func quietly(_ body: (JournalWriter) -> Revision?) -> Revision? {
-    guard let revision = commitPath.writer.quietly(body) else { return nil }
-    noteCommit()
-    return revision
+  /// Throws if no process would find a commit.
+  ///
+  /// That is checked before each durable commit and the first one since the maintenance thread has looked: for each it
+  /// would take a tenth of a set.
+  @inline(__always)
+  func checkInPlace(isDurable: Bool) throws(StoreError) {
+    if !isDurable, maintenance.hasCommit { return }
+    try noticingMoves { () throws(StoreError) in try journal.checkInPlace() }
   }
 
-  private func noteCommit() {
-    maintenance.noteUse(mustSettle: true)
+  func noteCommit() {
+    maintenance.noteCommit()
     if journal.isFillingUp { maintenance.hurry() }
   }
 
@@ -169,7 +180,7 @@ public final class LocalStorage: Storage {
       if try self.revision() > revision { return true }
       // While frames wait to be settled, a writer may have died before it woke this thread.
       let isDirty = commitPath.mustSettle
-      if isDirty { maintenance.noteUse(mustSettle: true) }
+      if isDirty { maintenance.noteFrames() }
       journal.sleep(seen: seen, wakes: wakes, milliseconds: isDirty ? 1000 : Int32.max)
       if journal.published != seen { return true }
     }
@@ -177,13 +188,13 @@ public final class LocalStorage: Storage {
 
   public func interruptWaiting() {
     watchers.update { $0.interruptions += 1 }
-    journal.wake()
+    journal.wakeOwn()
   }
 
   public func close() {
     maintenance.end()
     watchers.update { $0.isClosed = true }
-    journal.wake()
+    journal.wakeOwn()
     commitPath.close()
     loader.close()
     journal.release()
@@ -198,12 +209,16 @@ public final class LocalStorage: Storage {
   }
 }
 
-extension LocalStorage: IndexedStorage {
-  var generationAddress: UnsafePointer<UInt64> {
-    return journal.publishedAddress
+extension LocalStorage: FastStorage {
+  var header: UnsafePointer<kept_index_header> { loader.index.header }
+
+  var generationAddress: UnsafePointer<UInt64> { journal.publishedAddress }
+
+  func known(_ key: PreparedBytes) -> KnownKey? {
+    currentIndex.find(key) { KnownKey(name: $0.key, declaration: $0.declaration, hint: $1) }
   }
 
-  func entry(for key: KeyName, view: IndexView?) throws(StoreError) -> Entry? {
+  func entry(for key: KeyName, view: ReadView?) throws(StoreError) -> Entry? {
     maintenance.noteUse()
     return try noticingMoves { () throws(StoreError) in try loader.entry(for: key, view: view) }
   }
@@ -214,9 +229,9 @@ extension LocalStorage: IndexedStorage {
     try? loader.load(keys)
   }
 
-  func show(_ reading: any EntryReading, in view: IndexView) { loader.show(reading, in: view) }
+  func show(_ reading: any EntryReading, in view: ReadView?) -> ReadView { loader.show(reading, in: view) }
 
-  func remove(_ view: IndexView) { loader.remove(view) }
+  func remove(_ view: ReadView) { loader.remove(view) }
 }
 
 extension LocalStorage: ExclusiveStorage {}
@@ -226,11 +241,11 @@ extension LocalStorage: FolderStorage {
 
   func checkPlace() {
     commitPath.stayInPlace()
-    if journal.mayHaveMoved { journal.wake() }
+    if journal.mayHaveMoved { journal.wakeOwn() }
   }
 
-  func copy(into draft: String) throws(StoreError) {
-    // A child forked meanwhile would inherit a connection that it cannot close.
+  func copy(into draft: String) throws(StoreError) -> Revision {
+    // A child forked during this would inherit a connection that it cannot close.
     Fork.gate.enter()
     defer { Fork.gate.leave() }
     // A closed store throws here.
@@ -238,14 +253,28 @@ extension LocalStorage: FolderStorage {
     try commitPath.settle()
     let connection = try database.connect(to: journal).connection
     try connection.copy(into: draft)
+    return try Self.makeOwn(draft)
+  }
+
+  /// Makes a database an independent store with a new id, and returns its revision.
+  static func makeOwn(_ draft: String) throws(StoreError) -> Revision {
+    Fork.gate.enter()
+    defer { Fork.gate.leave() }
+    let connection = try SQLiteConnection(path: draft, busyTimeoutMilliseconds: 0)
+    // Stores use a write-ahead log; a copy by SQLite does not.
+    let mode = try connection.statement("PRAGMA journal_mode = WAL")
+    _ = try mode.first {}
+    try connection.statement("UPDATE store SET uuid = randomblob(16), journal = 0, quarantine = NULL").finish()
+    try connection.copyLog()
+    return try SettledPlace.read(connection).revision
   }
 }
 
 extension LocalStorage: VerifiableStorage {
-  func readers() -> [Int32] { LogReaders.processes(of: database.folder) }
+  func readingProcesses() -> [Int32] { LogReaders.processes(of: database.folder) }
 
   func damage() throws(StoreError) -> StoreError? {
-    // A child forked meanwhile would inherit a connection that it cannot close.
+    // A child forked during this would inherit a connection that it cannot close.
     Fork.gate.enter()
     defer { Fork.gate.leave() }
     do throws(StoreError) {
@@ -258,8 +287,8 @@ extension LocalStorage: VerifiableStorage {
       connection.markDamage()
       return StoreError(
         .corrupt,
-        "the database in \(folder.shown) is damaged: \(words); close it everywhere and open it again, and what can be "
-          + "read is salvaged")
+        "the database in \(folder.shown) is damaged: \(words); close it everywhere and open it again to salvage the "
+          + "readable data")
     } catch {
       guard error.code == .corrupt else { throw error }
       return error
@@ -271,7 +300,24 @@ extension LocalStorage: ObservableStorage {
   package func report(to commitObserver: any CommitObserver) { commitPath.report(to: commitObserver) }
 }
 
-extension LocalStorage: ForkAware {
+/// The parts of an open store that a fork concerns.
+///
+/// Not the storage itself: counting references to an object that is also referred to weakly takes 150 instructions.
+private final class ForkedParts: ForkAware {
+  private let journal: Journal
+  private let loader: IndexLoader
+  private let commitPath: CommitPath
+  private let maintenance: MaintenanceThread
+  private let watchers: Monitor<LocalStorage.Watchers>
+
+  init(
+    _ journal: Journal, _ loader: IndexLoader, _ commitPath: CommitPath, _ maintenance: MaintenanceThread,
+    _ watchers: Monitor<LocalStorage.Watchers>
+  ) {
+    (self.journal, self.loader, self.commitPath) = (journal, loader, commitPath)
+    (self.maintenance, self.watchers) = (maintenance, watchers)
+  }
+
   func beforeFork() {
     // Both processes connect by the path.
     journal.noteMove()

@@ -1,10 +1,11 @@
-// The processes that read the database at this moment, as the kernel lists their locks. One that is stopped keeps the
+// The processes that read the database now, as the kernel lists their locks. One that is stopped keeps the
 // log from being restarted.
 //
 // A reader holds a POSIX lock on one of the bytes 123 to 127 of SQLite's shared memory. To ask that file for its locks
 // takes a descriptor of it, and closing that would release the locks of this process.
 
 import CPlatform
+import KeptSystem
 
 enum LogReaders {
   private static let most = 64

@@ -1,6 +1,8 @@
 // Background work of an open store: commits are settled within a second, and a folder that was removed or replaced is
 // noticed while the store is in use. One thread, which sleeps while there is no work.
 
+import KeptSystem
+import KeptValues
 import Synchronization
 
 /// The thread behind one open store.
@@ -12,15 +14,17 @@ final class MaintenanceThread: Sendable {
     var isEnded = false
     var mustSettle = false
     var mustLook = false
+    // Its writer has checked that the folder is in place.
+    var hasCommit = false
 
-    var isDue: Bool { mustSettle && mustLook && hasThread }
+    var isDue: Bool { hasCommit && hasThread }
     var isIdle: Bool { !mustSettle && !mustLook }
     // The ring is filling up, so the interval is too long.
     var mustHurry = false
   }
   private let state = Monitor(State())
-  // Set while the thread is about to settle and look and has begun with neither; callers that see it need not notify
-  // the thread. It is set under the monitor, and cleared there before the thread begins.
+  // Set while the thread is about to settle and look, after a commit, and has begun with neither; callers that see it
+  // need not notify the thread. It is set under the monitor, and cleared there before the thread begins.
   private let isDue = Atomic<Bool>(false)
   // The same for settling now.
   private let isHurried = Atomic<Bool>(false)
@@ -40,15 +44,28 @@ final class MaintenanceThread: Sendable {
     self.look = look
   }
 
-  /// Notes that the store is in use.
+  /// Notes a read.
+  func noteUse() { note { _ in } }
+
+  /// Notes frames that must be settled, whoever has committed them.
+  func noteFrames() { note { $0.mustSettle = true } }
+
+  /// Notes a commit of this process.
+  func noteCommit() { note { state in (state.mustSettle, state.hasCommit) = (true, true) } }
+
+  /// Whether a commit was noted since the thread last looked.
   ///
-  /// - Parameter mustSettle: whether there are commits that are not in the database.
-  func noteUse(mustSettle: Bool = false) {
-    if isDue.load(ordering: .sequentiallyConsistent) { return }
+  /// Frames and reads that other threads note do not count: an observer's thread may note the frame of a commit before
+  /// its writer does.
+  @inline(__always)
+  var hasCommit: Bool { isDue.load(ordering: .sequentiallyConsistent) }
+
+  private func note(_ change: (inout State) -> Void) {
+    if hasCommit { return }
     let (mustStart, mustWake) = state.updateQuietly { state in
       let wasIdle = state.isIdle
       state.mustLook = true
-      if mustSettle { state.mustSettle = true }
+      change(&state)
       defer {
         state.hasThread = true
         isDue.store(state.isDue, ordering: .sequentiallyConsistent)
@@ -69,10 +86,10 @@ final class MaintenanceThread: Sendable {
     }
   }
 
-  /// Resets the state in the child of a fork: it has no thread, and what is to be settled the parent settles.
+  /// Resets the state in the child of a fork: it has no thread, and the parent settles the pending frames.
   func afterForkInChild() {
     state.update { state in
-      (state.hasThread, state.mustSettle, state.mustLook, state.mustHurry) = (false, false, false, false)
+      state = State(isEnded: state.isEnded)
       isDue.store(false, ordering: .sequentiallyConsistent)
       isHurried.store(false, ordering: .sequentiallyConsistent)
     }
@@ -109,7 +126,7 @@ final class MaintenanceThread: Sendable {
     if isEnded || state.wait(milliseconds: Self.intervalMilliseconds, until: isOver) == true { return nil }
     return state.update { state in
       defer {
-        (state.mustSettle, state.mustLook, state.mustHurry) = (false, false, false)
+        (state.mustSettle, state.mustLook, state.hasCommit, state.mustHurry) = (false, false, false, false)
         isDue.store(false, ordering: .sequentiallyConsistent)
         isHurried.store(false, ordering: .sequentiallyConsistent)
       }

@@ -1,4 +1,7 @@
-// Reads what is stored: the database, under the frames of the journal that are not in it yet.
+// Reads the present state: the database, under the frames of the journal that are not in it yet.
+
+import KeptSchema
+import KeptValues
 
 /// One state of a store, in a transaction of its reader.
 struct PatchedReader {
@@ -8,7 +11,7 @@ struct PatchedReader {
   let revision: Revision
   let schemaVersion: UInt32
 
-  private static let listing = "list what is stored"
+  private static let listing = "list the stored keys"
 
   /// Runs `body` with the state of a store that includes every commit from before the call.
   static func read<Result>(
@@ -17,10 +20,10 @@ struct PatchedReader {
   ) throws(StoreError) -> Result {
     var result: Result?
     // The part that does not depend on the result is compiled once.
-    while result == nil {
+    for _ in 0..<Journal.mostRestarts where result == nil {
       try visit(reader, journal, settler) { state throws(StoreError) in result = try body(state) }
     }
-    guard let result else { throw journal.damage }
+    guard let result else { throw journal.damagedPulse }
     return result
   }
 
@@ -32,8 +35,9 @@ struct PatchedReader {
     var hasBulk = false
     // Before the transaction begins, so that it has the bodies that these frames name.
     let end = try journal.end()
-    let isDone = try reader.atOneMoment { () throws(StoreError) in
+    let isDone = try reader.inOneTransaction { () throws(StoreError) in
       let settled = try SettledPlace.read(reader.connection)
+      try journal.check(settled: settled.place.position)
       var cursor = JournalCursor(at: settled.place, revision: settled.revision)
       var patches = JournalPatches()
       if cursor.place.position < end {
@@ -115,11 +119,28 @@ struct PatchedReader {
     return found
   }
 
-  /// Returns the last revision that changed a key under a prefix; what was forgotten counts as a change.
+  /// Returns the last revision that changed a key under a prefix; a forgotten removal counts as a change.
   func lastChange(under prefix: ExactString) throws(StoreError) -> Revision {
     var last = try reader.lastChange(under: prefix)
     for (key, patch) in patches.keys where key.exact.hasPrefix(prefix) { last = max(last, patch.revision) }
     return last
+  }
+
+  /// Throws `conflict` if a condition of a commit does not hold.
+  func check(_ condition: Condition) throws(StoreError) {
+    switch condition {
+    case .revision(let key, let expected):
+      let entry = try entry(for: key)
+      try Condition.check(key, expected: expected, found: entry?.value == nil ? 0 : entry?.revision ?? 0)
+    case .unchanged(let key, let base):
+      var none: Allowance?
+      let (row, _, floor) = try reader.rowAndPlace(for: key, &none)
+      try Condition.check(key, unchangedAfter: base, found: patched(key, row)?.changed ?? floor)
+    case .unchangedPrefix(let prefix, let base):
+      try Condition.check(prefix, unchangedAfter: base, found: lastChange(under: prefix))
+    case .schemaVersion(let expected):
+      try Condition.check(schemaVersion: expected, found: schemaVersion)
+    }
   }
 
   private func patched(_ key: KeyName, _ row: LocalReader.Row?) throws(StoreError) -> LocalReader.Row? {

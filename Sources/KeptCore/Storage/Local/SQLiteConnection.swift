@@ -2,6 +2,8 @@
 
 import CPlatform
 import CSQLite
+import KeptSystem
+import KeptValues
 
 /// An open database connection with its prepared statements.
 final class SQLiteConnection {
@@ -9,7 +11,7 @@ final class SQLiteConnection {
   let handle: OpaquePointer
   // About a dozen entries: a linear search is faster than hashing.
   private var statements: [(name: UInt, statement: SQLiteStatement)] = []
-  /// What the function `replaced` has noted; nil until it is there.
+  /// The notes of the function `replaced`; nil until it is registered.
   var pastChanges: PastChanges?
   private(set) var patience: Int
   private var limitsWork = false
@@ -29,7 +31,7 @@ final class SQLiteConnection {
   init(path: String, busyTimeoutMilliseconds: Int, access: Int32) throws(StoreError) {
     let files = try DatabaseFiles.check(path, isWritten: access == SQLITE_OPEN_READWRITE)
     guard let vfs = SQLitePatience.vfs() else {
-      throw StoreError.sqlite(SQLITE_NOMEM, nil, doing: "open \(path)")
+      throw StoreError.sqlite(SQLITE_NOMEM, nil, doing: "open \(shown: path)")
     }
     let use = try FilesInUse.enter(path, files, waiting: busyTimeoutMilliseconds)
     self.use = use
@@ -38,14 +40,14 @@ final class SQLiteConnection {
       access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW
     let status = sqlite3_open_v2(path, &opened, flags, vfs)
     guard status == SQLITE_OK, let opened else {
-      let error = StoreError.sqlite(status, opened, at: path, doing: "open \(path)")
+      let error = StoreError.sqlite(status, opened, at: path, doing: "open \(shown: path)")
       sqlite3_close_v2(opened)
       FilesInUse.leave(use)
       throw error
     }
     // If SQLite cannot open a file for writing it opens it for reading, and never tries again.
     guard access & SQLITE_OPEN_READWRITE == 0 || sqlite3_db_readonly(opened, "main") == 0 else {
-      let error = StoreError.sqlite(SQLITE_READONLY, nil, at: path, doing: "open \(path) for writing")
+      let error = StoreError.sqlite(SQLITE_READONLY, nil, at: path, doing: "open \(shown: path) for writing")
       sqlite3_close_v2(opened)
       FilesInUse.leave(use)
       throw error
@@ -70,14 +72,14 @@ final class SQLiteConnection {
       sqlite3_free(bytes.baseAddress)
     }
     guard status == SQLITE_OK, let opened else {
-      let error = StoreError.sqlite(status, opened, doing: "read \(path)")
+      let error = StoreError.sqlite(status, opened, doing: "read \(shown: path)")
       sqlite3_close_v2(opened)
       throw error
     }
     (handle, patience, use) = (opened, 0, nil)
     configure()
     let reading = kept_sqlite_read_whole_pages(handle)
-    guard reading == SQLITE_OK else { throw StoreError.sqlite(reading, nil, doing: "read \(path) strictly") }
+    guard reading == SQLITE_OK else { throw StoreError.sqlite(reading, nil, doing: "read \(shown: path) strictly") }
   }
 
   private func configure() {
@@ -131,7 +133,7 @@ final class SQLiteConnection {
   /// Runs statements that take and return nothing.
   func run(_ sql: String) throws(StoreError) {
     SQLitePatience.begin(milliseconds: patience)
-    try check(sqlite3_exec(handle, sql, nil, nil, nil), doing: "run \"\(sql)\"")
+    try check(sqlite3_exec(handle, sql, nil, nil, nil), doing: "use the database")
   }
 
   /// Returns a statement that is prepared once and cached.
@@ -146,7 +148,7 @@ final class SQLiteConnection {
       return kept.statement
     }
     let (status, statement) = prepare(sql, name)
-    guard let statement else { throw StoreError.sqlite(status, handle, doing: "prepare \"\(sql)\"") }
+    guard let statement else { throw StoreError.sqlite(status, handle, doing: "use the database") }
     return statement
   }
 
@@ -161,7 +163,7 @@ final class SQLiteConnection {
     let (status, statement) = prepare(sql, name)
     // The SQL is ours and is correct, so this error means that something is missing.
     guard statement != nil || status == SQLITE_ERROR else {
-      throw StoreError.sqlite(status, handle, doing: "prepare \"\(sql)\"")
+      throw StoreError.sqlite(status, handle, doing: "use the database")
     }
     return statement
   }
@@ -242,7 +244,7 @@ final class SQLiteConnection {
       status = kept_sqlite_has_pages(handle, try integer("PRAGMA page_count"), &answer)
     }
     // The call read a file and not the connection, so the connection has no error of it.
-    guard status == SQLITE_OK else { throw StoreError.sqlite(status, nil, doing: "look for all pages of the database") }
+    guard status == SQLITE_OK else { throw StoreError.sqlite(status, nil, doing: "find all pages of the database") }
     return answer == KEPT_PAGES_WHOLE
   }
 
@@ -259,6 +261,11 @@ final class SQLiteConnection {
     return try body()
   }
 
+  /// Reads the first page of a new database in place of the own one, which is damaged.
+  func replaceFirstPage(byThatOf new: SQLiteConnection) throws(StoreError) {
+    try check(kept_sqlite_replace_first_page(handle, new.handle), doing: "use the database")
+  }
+
   /// Returns the damage in SQLite's words; nil if there is none.
   func damage() throws(StoreError) -> String? {
     _ = kept_sqlite_take_reading(handle)
@@ -273,7 +280,9 @@ final class SQLiteConnection {
     if answer.ends(with: " code=7") || answer.ends(with: " code=3082") || isPageMissing && reading.found_damage == 0 {
       throw StoreError.sqlite(SQLITE_NOMEM, nil, doing: "check the database")
     }
-    return answer
+    // One line, without the heading that SQLite puts above the damage of a database.
+    let lines = answer.utf8.split(separator: UInt8(ascii: "\n")).map { String(Substring($0)) }
+    return lines.filter { !$0.begins(with: "*** in database ") }.joined(separator: ", ")
   }
 
   /// Throws if reading a page has failed since the last call.
@@ -315,7 +324,7 @@ final class SQLiteConnection {
     var isForeign: Int32 = 0
     let status = kept_sqlite_log_is_foreign(handle, &isForeign)
     // The call read the files and not the connection, so the connection has no error of it.
-    guard status == SQLITE_OK else { throw StoreError.sqlite(status, nil, doing: "look at the log of the database") }
+    guard status == SQLITE_OK else { throw StoreError.sqlite(status, nil, doing: "access the log of the database") }
     return isForeign != 0
   }
 
@@ -323,10 +332,10 @@ final class SQLiteConnection {
   func copyLog() throws(StoreError) {
     try check(
       sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil),
-      doing: "bring the log into the database")
+      doing: "checkpoint the database")
   }
 
-  /// Copies the database, without what is deleted in it, into an empty file.
+  /// Copies the database, without its deleted content, into an empty file.
   func copy(into path: String) throws(StoreError) {
     // VACUUM forgets it.
     addChecksums()

@@ -1,18 +1,19 @@
-// Bounds how long SQLite sleeps while another connection blocks it: no longer than the caller's time-out.
+// Bounds how long SQLite sleeps while another connection blocks it: no longer than the caller's timeout.
 //
-// A busy time-out alone does not bound it. A commit writes the header of SQLite's shared memory twice, in an instant.
+// A busy timeout alone does not bound it. A commit writes the header of SQLite's shared memory twice, in an instant.
 // If a writer was stopped in that instant, a reader finds the two copies unequal, retries a hundred times in ten
 // seconds, and calls no busy handler (`walTryBeginRead`). SQLite sleeps through its VFS, so Kept uses SQLite's VFS with
 // another sleep.
 
 import CPlatform
 import CSQLite
+import KeptSystem
 
 enum SQLitePatience {
   /// The VFS to open a database with; nil if there was no memory for it.
   ///
   /// It is the program's default one with another sleep, and with strict reading (WholePages.h). Its name contains its
-  /// address: a program may have loaded two copies of this library, each with its own VFS, which knows the time-outs of
+  /// address: a program may have loaded two copies of this library, each with its own VFS, which knows the timeouts of
   /// its own threads only.
   static func vfs() -> String? {
     made.update { made in
@@ -80,7 +81,7 @@ enum SQLitePatience {
     return status
   }
 
-  /// The lower bound of a time-out: a writer that waits for its turn on a busy machine must not look like a stopped
+  /// The lower bound of a timeout: a writer that waits for its turn on a busy machine must not look like a stopped
   /// one.
   private static let leastMilliseconds = 100
 

@@ -1,6 +1,7 @@
 // A prepared statement: bind, step, read columns.
 
 import CSQLite
+import KeptValues
 
 /// A prepared statement of one connection.
 ///
@@ -86,7 +87,7 @@ struct SQLiteStatement {
       reset()
       return false
     default:
-      let error = StoreError.sqlite(status, connection, doing: "run \"\(text)\"")
+      let error = StoreError.sqlite(status, connection, doing: "use the database")
       reset()
       throw error
     }
@@ -131,7 +132,7 @@ struct SQLiteStatement {
   func all<Row>(_ read: () throws(StoreError) -> Row?) throws(StoreError) -> [Row] {
     var rows: [Row] = []
     try each { () throws(StoreError) in
-      try Memory.makeRoom(in: &rows, to: "list what is stored")
+      try Memory.makeRoom(in: &rows, to: "list the stored keys")
       if let row = try read() { rows.append(row) }
     }
     return rows
@@ -151,7 +152,7 @@ struct SQLiteStatement {
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
   func double(_ column: Int32) -> Double { sqlite3_column_double(statement, column) }
 
-  /// What SQLite has in a column, valid until the next step and in this thread only.
+  /// The content of a column in SQLite's memory, valid until the next step and in this thread only.
   func columnValue(_ column: Int32) -> OpaquePointer? { sqlite3_column_value(statement, column) }
 
   /// The number of bytes in the text or the blob of a column.
@@ -172,9 +173,7 @@ struct SQLiteStatement {
   /// Returns text; nil if the bytes are not UTF-8.
   func string(_ column: Int32) -> String? { withBytes(column) { String(exactly: $0) } }
 
-  private var text: String { String(cString: sqlite3_sql(statement)) }
-
   private func check(_ status: Int32) throws(StoreError) {
-    guard status == SQLITE_OK else { throw StoreError.sqlite(status, connection, doing: "fill in \"\(text)\"") }
+    guard status == SQLITE_OK else { throw StoreError.sqlite(status, connection, doing: "use the database") }
   }
 }

@@ -1,12 +1,13 @@
 // Every text that Kept writes into sqlite_schema, and how the schema of a database is compared with them. SQLite
-// executes what is in the schema, so a view in place of a table, an index over an endless expression or a foreign
+// executes the texts in the schema, so a view in place of a table, an index over an endless expression or a foreign
 // trigger is refused before the first query of any table.
 
 import CPlatform
+import KeptValues
 
 /// A table of Kept, as its text in `sqlite_schema`.
 enum SchemaPart: Int, CaseIterable {
-  // In the order in which they are created.
+  // In the order of their creation.
   case entry, large, declaration, removed, body, store, history
 
   var name: StaticString {
@@ -172,7 +173,7 @@ struct SchemaParts: Equatable {
 
   private static func missing(_ found: SchemaParts) -> String {
     let part = SchemaPart.allCases.first { present.contains($0) && !found.contains($0) }
-    return part.map { "its table \"\($0.name)\"" } ?? "its tables"
+    return "\"\(part?.name ?? "")\""
   }
 }
 

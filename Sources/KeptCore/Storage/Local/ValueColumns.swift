@@ -12,6 +12,7 @@
 //   dictionary  TEXT          canonical JSON
 
 import CSQLite
+import KeptValues
 
 extension SQLiteStatement {
   /// Binds the kind and the value to two consecutive parameters.
@@ -65,12 +66,12 @@ extension SQLiteStatement {
   func value(_ column: Int32) throws(StoreError) -> Value {
     guard let kind = withBytes(column, Value.Kind.init(name:)) else {
       let name = string(column) ?? ""
-      throw StoreError(.corrupt, "its row names the kind \"\(name)\", which Kept does not have; set it again")
+      throw StoreError(.corrupt, "its row has the unknown kind \"\(name)\"; set the key again")
     }
     // Enough for text and bytes; a structure requests more memory when its content is known.
     try Memory.ask(for: count(column + 1), to: "read a value")
     guard let value = try value(of: kind, column + 1) else {
-      throw StoreError(.corrupt, "its row does not hold the \(kind) that it says it holds; set it again")
+      throw StoreError(.corrupt, "its row is marked as \(kind) but holds another type; set the key again")
     }
     return value
   }
@@ -104,7 +105,7 @@ extension SQLiteStatement {
     } catch {
       // A lack of memory says nothing about the row.
       guard error.code != .failed else { throw error }
-      throw StoreError(.corrupt, offset: error.offset, "its row is damaged: \(error.message)")
+      throw StoreError(.corrupt, offset: error.offset, "its row is damaged (\(error.message)); set the key again")
     }
   }
 }

@@ -1,5 +1,8 @@
 // A storage without a file: for tests, previews and programs that must not leave files behind.
 
+public import KeptSchema
+import KeptSystem
+public import KeptValues
 import Synchronization
 
 /// Keeps everything in this process's memory.
@@ -72,7 +75,7 @@ public final class MemoryStorage: Storage {
   }
 
   public func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries {
-    try Allowance.ask(forEntries: contents.read { $0.entries.count }, to: "list what is stored")
+    try Allowance.ask(forEntries: contents.read { $0.entries.count }, to: "list the stored keys")
     return try look { contents in
       let found = contents.entries.filter { key, entry in
         entry.isThere && scopes.contains { $0.contains(key) }

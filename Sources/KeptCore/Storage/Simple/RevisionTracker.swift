@@ -1,5 +1,7 @@
 // The revision tracker: assigns revisions to keys from the values that were read.
 
+import KeptValues
+
 /// The known state of the keys of a simple storage.
 ///
 /// Invariant: two different values of a key, read one after the other, have different revisions.

@@ -1,6 +1,8 @@
 // The contract for a custom dictionary, file or service as a storage: four methods. SimpleStorageAdapter turns it into
 // a complete storage.
 
+public import KeptValues
+
 /// The minimal interface of a storage: get, set, remove, listen.
 ///
 /// ```swift
@@ -52,7 +54,7 @@ package protocol GuardedStorage: ListingStorage {
   var abilities: StorageAbilities { get }
   /// Excludes every other writer until ``unlock()``; slow. Throws `busy` if others write for that long.
   func lock(waiting milliseconds: Int) throws(StoreError)
-  /// How long a write waits if it does not specify a time-out.
+  /// How long a write waits if it does not specify a timeout.
   var busyTimeoutMilliseconds: Int { get }
   func unlock()
   /// Does the slow part of setting a key, so that a subsequent ``set(_:to:)`` before ``unlock()`` is quick.

@@ -1,6 +1,9 @@
 // Turns a simple storage into a complete one: what the four methods do not provide, mainly revisions, is kept in
 // memory.
 
+import KeptSystem
+public import KeptValues
+
 /// A storage on top of a ``SimpleStorage``.
 ///
 /// It changes one key at a time: a batch of several is `unsupported`, as are declarations. Keys are listed only for a
@@ -15,7 +18,7 @@ public final class SimpleStorageAdapter: Storage {
 
   /// Changes reported by the simple storage, which may call at any time, also while it is being called.
   private struct News {
-    // The keys that others may have changed; `mayBeAny` stands for all keys.
+    // The keys that others may have changed; `mayBeAny` means all keys.
     var keys: Set<KeyName> = []
     var mayBeAny = false
     var revision: Revision = 0
@@ -33,7 +36,7 @@ public final class SimpleStorageAdapter: Storage {
   // Held while the simple storage is called, so that calls are made one at a time and a fork finds it consistent.
   private let tracker = Monitor(RevisionTracker())
   private let news = Monitor(News())
-  // Whether a thread writes. It is not a lock: waiting for the disk or for other processes meanwhile holds no lock.
+  // Whether a thread writes. It is not a lock: a thread that waits for the disk or for other processes holds no lock.
   private let isWriting = Monitor(false)
   private let commitObserver = Monitor<(any CommitObserver)?>(nil)
 
@@ -90,7 +93,7 @@ public final class SimpleStorageAdapter: Storage {
           tracker.forget(key)
           found.unreadable.append(UnreadableEntry(key: key, reason: error))
         }
-        try allowance.take(found.entries.last?.entry.value?.bytes ?? 0, to: "list what is stored")
+        try allowance.take(found.entries.last?.entry.value?.bytes ?? 0, to: "list the stored keys")
       }
       found.revision = tracker.revision
       return found
@@ -125,10 +128,12 @@ public final class SimpleStorageAdapter: Storage {
   // MARK: - Writing
 
   public func commit(_ batch: Batch) throws(StoreError) -> Commit {
-    guard batch.declarations.isEmpty else { throw Self.cannot("keeps no declarations; check values in the program") }
-    guard batch.schemaVersion == nil else { throw Self.cannot("keeps no schema version") }
+    guard batch.declarations.isEmpty else {
+      throw Self.cannot("does not support declarations; validate values in your program")
+    }
+    guard batch.schemaVersion == nil else { throw Self.cannot("does not support schema versions") }
     let count = batch.keys.count
-    guard count <= 1 else { throw Self.cannot("changes one key at a time; commit \(count) batches") }
+    guard count <= 1 else { throw Self.cannot("changes one key at a time; commit the keys separately") }
     let milliseconds = batch.patience ?? guarded?.busyTimeoutMilliseconds
     let deadline = milliseconds.map { MonotonicTime.milliseconds + Int64($0) }
     try enter(waiting: milliseconds)
@@ -151,7 +156,7 @@ public final class SimpleStorageAdapter: Storage {
     }
     guard let milliseconds else { return isWriting.wait(until: begin) }
     guard isWriting.wait(milliseconds: Int64(milliseconds), until: begin) != nil else {
-      throw StoreError(.busy, "another thread was writing for \(milliseconds) ms; try again")
+      throw StoreError(.busy, "another thread was still writing after \(milliseconds) ms; try again")
     }
   }
 
@@ -215,7 +220,7 @@ public final class SimpleStorageAdapter: Storage {
       for key in try list(&tracker) where key.exact.hasPrefix(prefix) { _ = try look(at: key, &tracker) }
       try Condition.check(prefix, unchangedAfter: base, found: tracker.newest(prefix))
     case .schemaVersion:
-      throw Self.cannot("keeps no schema version")
+      throw Self.cannot("does not support schema versions")
     }
   }
 
@@ -299,7 +304,7 @@ public final class SimpleStorageAdapter: Storage {
   }
 
   private func list(_ tracker: inout RevisionTracker) throws(StoreError) -> [KeyName] {
-    guard let lister else { throw Self.cannot("cannot list its keys; ask for each by its name") }
+    guard let lister else { throw Self.cannot("cannot list its keys; read each by its name") }
     let keys = try lister.keys()
     tracker.learn(all: Set(keys))
     return keys

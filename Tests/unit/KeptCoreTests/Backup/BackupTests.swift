@@ -1,6 +1,8 @@
 // Backup and restore.
 
 import Foundation
+@testable import KeptSchema
+@testable import KeptValues
 import Synchronization
 import Testing
 
@@ -33,6 +35,21 @@ import Testing
     #expect(try names(in: "") == ["copy", "store"])
   }
 
+  @Test func `removes the drafts next to it that killed processes have left`() throws {
+    let dayBefore = Date(timeIntervalSinceNow: -100_000)
+    for (name, file) in [(".new-1-1", "draft"), (".new-1-2", "draft-wal"), (".new-new", "draft"), (".new-3", "mine")] {
+      try FileManager.default.createDirectory(atPath: path(name), withIntermediateDirectories: false)
+      try Data().write(to: URL(fileURLWithPath: path("\(name)/\(file)")))
+      guard name != ".new-new" else { continue }
+      try FileManager.default.setAttributes([.modificationDate: dayBefore], ofItemAtPath: path(name))
+    }
+    try Data().write(to: URL(fileURLWithPath: path(".new-file")))
+    try FileManager.default.setAttributes([.modificationDate: dayBefore], ofItemAtPath: path(".new-file"))
+    try settings.backup(to: path("copy"))
+    #expect(try names(in: "") == [".new-3", ".new-file", ".new-new", "copy", "store"])
+    #expect(try names(in: ".new-3") == ["mine"], "other programs have files there, too")
+  }
+
   @Test func `goes into the folder that its path names, also before a combining mark`() throws {
     let name = "\u{301}folder"
     try Store.open(path("\(name)/\(name)/store")).close()
@@ -55,14 +72,6 @@ import Testing
     #expect(try settings.value(forKey: "volume") == 7, "it is a store of its own")
     #expect(code { try settings.backup(to: path(name)) } == .invalid)
     #expect(code { try settings.backup(to: path(name), replacing: true) } == .invalid, "others may have it open")
-  }
-
-  @Test func `replaces another only on request`() throws {
-    try settings.backup(to: path("copy"))
-    try settings.set(8, forKey: "volume")
-    #expect(code { try settings.backup(to: path("copy")) } == .invalid)
-    #expect(try settings.backup(to: path("copy"), replacing: true) == 4)
-    #expect(try names(in: "") == ["copy", "store"])
   }
 
   @Test func `shows one revision while others write`() async throws {
@@ -107,6 +116,20 @@ import Testing
     #expect(try names(in: "") == ["store"])
   }
 
+  @Test func `does not go into a folder with other files, nor next to the files of a store`() throws {
+    try FileManager.default.createDirectory(atPath: path("full"), withIntermediateDirectories: false)
+    try Data().write(to: URL(filePath: path("full/other")))
+    for target in ["full", "full/"] {
+      let error = #expect(throws: StoreError.self) { try settings.backup(to: path(target)) }
+      #expect(error?.code == .invalid && error?.message.contains("is not empty") == true)
+    }
+    #expect(try names(in: "full") == ["other"])
+    let error = #expect(throws: StoreError.self) {
+      try settings.backup(to: path("store/values.sqlite"), replacing: true)
+    }
+    #expect(error?.code == .invalid && error?.message.contains("in the folder of a store") == true)
+  }
+
   // MARK: - Restoring
 
   @Test(arguments: ["copy", "copy/"])
@@ -125,7 +148,7 @@ import Testing
     #expect(try settings.keys() == ["shape", "volume"] && settings.value(forKey: "volume") == 7)
     #expect(try settings.declarations().declarations.map(\.key.text) == ["volume"])
     #expect(try settings.declaration(forKey: "volume")?.json == whole && settings.schemaVersion() == 2)
-    #expect(try settings.restore(from: path(name)).revision == before + 1, "the same again is no change")
+    #expect(try settings.restore(from: path(name)).revision == before + 1, "the same again changes nothing")
   }
 
   @Test func `sets the previous contents aside, and they can be restored too`() throws {
@@ -140,9 +163,9 @@ import Testing
 
   @Test func `restores into a store that did not exist`() throws {
     try settings.backup(to: path("copy"))
-    let beside = try Store.open(path("beside"))
-    #expect(try beside.restore(from: path("copy")).quarantine == nil)
-    #expect(try beside.value(forKey: "volume") == 7 && beside.keys() == settings.keys())
+    let neighbour = try Store.open(path("neighbour"))
+    #expect(try neighbour.restore(from: path("copy")).quarantine == nil)
+    #expect(try neighbour.value(forKey: "volume") == 7 && neighbour.keys() == settings.keys())
     let memory = try Store.open("memory:")
     try memory.restore(from: path("copy"))
     #expect(try memory.keys() == settings.keys())
@@ -198,8 +221,8 @@ import Testing
     try content.write(to: URL(fileURLWithPath: path("other")))
     let error = #expect(throws: StoreError.self) { try settings.restore(from: path("other")) }
     #expect(error?.code == .unsupported)
-    #expect(error?.message.contains("has format \(format), and this Kept knows format 1") == true)
-    #expect(error?.message.contains("open it with the Kept that wrote it") == true)
+    #expect(error?.message.contains("has format \(format), but this version of Kept knows format 1") == true)
+    #expect(error?.message.contains("open it with the version that wrote it") == true)
     #expect(try Data(contentsOf: URL(fileURLWithPath: path("other"))) == content)
     #expect(try settings.currentRevision() == 3)
     #expect(!FileManager.default.fileExists(atPath: path("store/quarantine")))

@@ -1,6 +1,9 @@
-// Verifying a store: what is damaged is a result, with its key, and everything else is counted.
+// Verifying a store: damage is a result, with its key, and everything else is counted.
 
 import Foundation
+@testable import KeptSchema
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore

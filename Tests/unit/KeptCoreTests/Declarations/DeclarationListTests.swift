@@ -1,7 +1,8 @@
 // A file of declarations: one JSON Schema object whose properties are the keys.
 
 import Foundation
-import KeptCore
+@testable import KeptSchema
+@testable import KeptValues
 import Testing
 
 @Suite struct `A list of declarations` {
@@ -74,7 +75,7 @@ import Testing
     #expect(error?.message.contains(path) == true)
   }
 
-  @Test func `is not read from a folder, a FIFO, nothing, or what is not UTF-8`() throws {
+  @Test func `is not read from a folder, a FIFO, nothing, or bytes that are not UTF-8`() throws {
     let folder = try TemporaryFolder()
     let fifo = folder.path + "/fifo"
     try #require(mkfifo(fifo, 0o600) == 0)

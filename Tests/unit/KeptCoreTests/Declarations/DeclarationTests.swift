@@ -1,6 +1,7 @@
-// Whole declarations: equality, the forms of values, limits, and what is kept secret.
+// Whole declarations: equality, the forms of values, limits, and secrets.
 
-import KeptCore
+@testable import KeptSchema
+@testable import KeptValues
 import Testing
 
 @Suite struct `A declaration` {
@@ -89,9 +90,9 @@ import Testing
       json: #"{"type":"object","properties":{"frame":{"properties":{"width":{"maximum":100}}}}}"#)
     #expect(
       declaration.refusal(of: ["frame": ["width": 130]])?.message
-        == "the value 130 at /frame/width is above the maximum 100; write 100 or less")
+        == "the value 130 at /frame/width is above the maximum 100; use 100 or less")
     #expect(
-      declaration.refusal(of: 1)?.message == "the value 1 is an int; the declared type is object")
+      declaration.refusal(of: 1)?.message == "the value 1 is an integer; the declared type is object")
   }
 
   @Test func `shortens a long value and a long way to it`() throws {
@@ -102,7 +103,7 @@ import Testing
       declaration.refusal(of: [name: .string(String(repeating: "\u{1F3B5}", count: 5000))])?.message)
     #expect(message.unicodeScalars.count < 320)
     #expect(message.contains("…"))
-    #expect(message.contains("5000 characters"))
+    #expect(message.contains("too many characters (5000)"))
   }
 
   @Test func `follows one of the same type, and conflicts with one of another`() throws {

@@ -1,6 +1,7 @@
 // Patterns: those that do not compile, and those that would take too long.
 
-import KeptCore
+@testable import KeptSchema
+@testable import KeptValues
 import Testing
 
 @Suite struct `A pattern` {

@@ -1,6 +1,7 @@
 // Declarations that are refused, and the place that the message names.
 
-import KeptCore
+@testable import KeptSchema
+@testable import KeptValues
 import Testing
 
 @Suite struct `A bad declaration` {
@@ -89,7 +90,7 @@ import Testing
     _ = try Declaration(json: nested(Limits.schemaNesting))
     let error = Declaration.refusal(nested(Limits.schemaNesting + 1))
     #expect(error?.code == .tooLarge)
-    #expect(error?.message.hasSuffix("schemas are nested more than 12 deep; flatten them") == true)
+    #expect(error?.message.hasSuffix("schemas are nested more than 12 levels deep; flatten them") == true)
   }
 
   @Test func `groups of a pattern are nested to a limit`() throws {
@@ -122,42 +123,42 @@ import Testing
 
   @Test(
     arguments: [
-      (#"{"type":"integer","minimum":2,"maximum":1}"#, "minimum 2 is above the maximum 1"),
+      (#"{"type":"integer","minimum":2,"maximum":1}"#, "minimum 2 is greater than the maximum 1"),
       (#"{"type":"number","minimum":0.5,"maximum":0.25}"#, "minimum 0.5"),
       (#"{"type":"integer","minimum":9007199254740993,"maximum":9007199254740992.0}"#, "9007199254740993"),
       (#"{"type":"string","minLength":2,"maxLength":1}"#, "minLength 2"),
       (#"{"type":"integer","default":"a"}"#, "/default"), (#"{"type":"integer","default":null}"#, "/default"),
       (#"{"type":"integer","maximum":5,"default":6}"#, "the default 6 is above the maximum 5"),
-      (#"{"type":"string","enum":["a"],"default":"b"}"#, "none of the declared choices"),
+      (#"{"type":"string","enum":["a"],"default":"b"}"#, "the declared choices"),
       (#"{"type":"string","pattern":"^a","enum":["ab","b"]}"#, "/enum/1"),
-      (#"{"type":"string","enum":[]}"#, "no choice"), (#"{"type":"string","enum":["a","a"]}"#, "twice"),
+      (#"{"type":"string","enum":[]}"#, "no value would be valid"), (#"{"type":"string","enum":["a","a"]}"#, "twice"),
       (#"{"type":"integer","enum":[1,1.0]}"#, "twice"), (#"{"type":"integer","enum":[1,"a"]}"#, "/enum/1"),
       (#"{"type":"string","enum":["a",null]}"#, "/enum/1"),
-      (#"{"type":"array","items":{"enum":[1,"a"]}}"#, "mixed kinds"),
-      (#"{"type":"array","items":{"enum":[1,null,"a"]}}"#, "mixed kinds"),
+      (#"{"type":"array","items":{"enum":[1,"a"]}}"#, "mixed types"),
+      (#"{"type":"array","items":{"enum":[1,null,"a"]}}"#, "mixed types"),
       (#"{"type":"array","items":{"enum":[1,1.0]}}"#, "twice"),
       (#"{"type":"array","enum":[[1],[1.0]]}"#, "twice"), (#"{"type":"number","enum":[0.0,-0.0]}"#, "twice"),
-      (#"{"type":"string","const":"ab","maxLength":1}"#, "the constant \"ab\" has 2 characters"),
-      (#"{"type":"string","const":"a","enum":["b"]}"#, "none of the declared choices"),
+      (#"{"type":"string","const":"ab","maxLength":1}"#, "the constant \"ab\" has too many characters (2)"),
+      (#"{"type":"string","const":"a","enum":["b"]}"#, "the declared choices"),
       (#"{"type":"integer","const":5,"default":6}"#, "the default 6 is not the declared constant 5"),
       (#"{"type":"integer","exclusiveMinimum":5,"maximum":5}"#, "between the exclusiveMinimum 5 and the maximum 5"),
       (#"{"type":"number","minimum":5,"exclusiveMaximum":5}"#, "between the minimum 5.0"),
       (#"{"type":"number","exclusiveMinimum":5,"exclusiveMaximum":5}"#, "between"),
-      (#"{"type":"number","exclusiveMinimum":6,"exclusiveMaximum":5}"#, "exclusiveMinimum 6.0 is above"),
-      (#"{"type":"number","exclusiveMinimum":6,"maximum":5}"#, "is above the maximum 5.0"),
-      (#"{"type":"integer","exclusiveMinimum":5,"exclusiveMaximum":6}"#, "no integer"),
-      (#"{"type":"integer","minimum":0.2,"maximum":0.8}"#, "no integer"),
-      (#"{"type":"integer","minimum":1e19,"exclusiveMinimum":1e20}"#, "no integer"),
-      (#"{"type":"integer","maximum":-1e300}"#, "no integer"),
-      (#"{"type":"integer","exclusiveMinimum":{"$numberULong":"18446744073709551615"}}"#, "no integer"),
-      (#"{"type":"integer","exclusiveMaximum":-9223372036854775808}"#, "no integer"),
-      (#"{"type":"array","minItems":2,"maxItems":1}"#, "minItems 2 is above the maxItems 1"),
-      (#"{"type":"array","minItems":1,"items":false}"#, "minItems 1 is above the 0 elements"),
-      (#"{"type":"array","minItems":3,"prefixItems":[true,true],"items":false}"#, "above the 2 elements"),
-      (#"{"type":"array","minItems":2,"prefixItems":[true,false]}"#, "above the 1 elements"),
+      (#"{"type":"number","exclusiveMinimum":6,"exclusiveMaximum":5}"#, "exclusiveMinimum 6.0"),
+      (#"{"type":"number","exclusiveMinimum":6,"maximum":5}"#, "is greater than the maximum 5.0"),
+      (#"{"type":"integer","exclusiveMinimum":5,"exclusiveMaximum":6}"#, "no 64-bit integer"),
+      (#"{"type":"integer","minimum":0.2,"maximum":0.8}"#, "no 64-bit integer"),
+      (#"{"type":"integer","minimum":1e19,"exclusiveMinimum":1e20}"#, "no 64-bit integer"),
+      (#"{"type":"integer","maximum":-1e300}"#, "no 64-bit integer"),
+      (#"{"type":"integer","exclusiveMinimum":{"$numberULong":"18446744073709551615"}}"#, "no 64-bit integer"),
+      (#"{"type":"integer","exclusiveMaximum":-9223372036854775808}"#, "no 64-bit integer"),
+      (#"{"type":"array","minItems":2,"maxItems":1}"#, "minItems 2 is greater than the maxItems 1"),
+      (#"{"type":"array","minItems":1,"items":false}"#, "minItems is 1, but the declaration allows at most 0"),
+      (#"{"type":"array","minItems":3,"prefixItems":[true,true],"items":false}"#, "at most 2"),
+      (#"{"type":"array","minItems":2,"prefixItems":[true,false]}"#, "at most 1"),
       (#"{"type":"object","minProperties":2,"maxProperties":1}"#, "minProperties 2"),
       (#"{"type":"object","required":["a","b"],"maxProperties":1}"#, "2 members are required"),
-      (#"{"type":"object","minProperties":2,"properties":{"a":{}},"additionalProperties":false}"#, "minProperties 2"),
+      (#"{"type":"object","minProperties":2,"properties":{"a":{}},"additionalProperties":false}"#, "at most 1"),
       (#"{"type":"object","required":["a"],"propertyNames":{"minLength":2}}"#, "\"a\" is required"),
       (#"{"type":"object","required":["a"],"propertyNames":false}"#, "\"a\" is required"),
       (#"{"type":"object","required":["a"],"patternProperties":{"a":false}}"#, "\"a\" is required"),
@@ -184,7 +185,7 @@ import Testing
       #"{"type":"object","minProperties":2,"patternProperties":{"a":{}},"additionalProperties":false}"#,
       #"{"type":"object","required":["a"],"maxProperties":1,"propertyNames":{"enum":["a"]}}"#,
     ])
-  func `bounds at the ends of their range are no contradiction`(text: String) {
+  func `bounds at the ends of their range do not contradict each other`(text: String) {
     #expect(Declaration.refusal(text) == nil, "\(text)")
   }
 

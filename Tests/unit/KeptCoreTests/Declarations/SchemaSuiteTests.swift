@@ -2,7 +2,8 @@
 //
 // Each schema is inside an array, where it needs no type, as in the suite. The cases are our own.
 
-import KeptCore
+@testable import KeptSchema
+@testable import KeptValues
 import Testing
 
 @Suite struct `JSON Schema` {

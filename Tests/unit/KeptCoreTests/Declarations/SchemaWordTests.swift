@@ -1,6 +1,7 @@
 // Every keyword of a declaration: its arguments, and the values that it admits.
 
-import KeptCore
+@testable import KeptSchema
+@testable import KeptValues
 import Testing
 
 @Suite struct `A word of a declaration` {
@@ -9,7 +10,7 @@ import Testing
       (#"{"type":"boolean"}"#, true, 1), (#"{"type":"integer"}"#, 1, "1"), (#"{"type":"number"}"#, 1.5, true),
       (#"{"type":"string"}"#, "a", .bytes([1])), (#"{"type":"bytes"}"#, .bytes([]), "a"),
       (#"{"type":"array"}"#, [1, "a"], ["a": 1]), (#"{"type":"object"}"#, ["a": 1], [1]),
-      (#"{"type":"integer"}"#, .uint(.max), .null), (#"{"type":"date"}"#, moment, "2026-01-01T00:00:00Z"),
+      (#"{"type":"integer"}"#, .uint(.max), .null), (#"{"type":"date"}"#, newYear, "2026-01-01T00:00:00Z"),
     ] as [(String, Value, Value)])
   func `a type takes its values, and others are of the wrong type`(text: String, good: Value, bad: Value) throws {
     let declaration = try Declaration(json: text)
@@ -91,7 +92,7 @@ import Testing
   }
 }
 
-private let moment: Value = {
+private let newYear: Value = {
   let found = try? Value(json: #"{"$date":"2026-01-01T00:00:00Z"}"#)
   return found ?? .null
 }()

@@ -1,5 +1,7 @@
 // Bounds on the work of the keywords, and their messages about refused values.
 
+@testable import KeptSchema
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -95,14 +97,14 @@ import Testing
     #expect(declaration.refusal(of: .array(Array(repeating: text, count: 1000)))?.code == .invalid)
   }
 
-  @Test func `are no names that many simple patterns look at`() throws {
+  @Test func `are not the names that many simple patterns look at`() throws {
     let patterns = (0..<100).map { (ExactString("^a\($0)_"), Value.bool(true)) }
     let declaration = try Declaration(["type": "object", "patternProperties": .dictionary(ValueDictionary(patterns))])
     let members = (0..<5000).map { (ExactString("zz\($0)"), Value.int(1)) }
     #expect(declaration.refusal(of: .dictionary(ValueDictionary(members))) == nil)
   }
 
-  @Test func `are no texts that a simple pattern is found in, however many`() throws {
+  @Test func `are not the texts that a simple pattern is found in, however many`() throws {
     let pattern: Value = "^[^@]+@([a-z]+\\.)+[a-z]+$"
     let declaration = try Declaration(["type": "array", "items": ["type": "string", "pattern": pattern]])
     #expect(declaration.refusal(of: .array(Array(repeating: "somebody@mail.example.com", count: 200_000))) == nil)
@@ -118,15 +120,15 @@ import Testing
       (#"{"type":"number","exclusiveMaximum":5}"#, 6, "is not below the exclusiveMaximum 5.0"),
       (#"{"type":"integer","multipleOf":5}"#, 7, "the value 7 is not a multiple of 5"),
       (#"{"type":"integer","const":5}"#, 7, "is not the declared constant 5"),
-      (#"{"type":"array","minItems":2}"#, [1], "has 1 elements, which is too few; give at least 2"),
-      (#"{"type":"array","maxItems":1}"#, [1, 2], "has 2 elements, which is too many; give at most 1"),
-      (#"{"type":"array","uniqueItems":true}"#, ["a", "b", "a"], "the value \"a\" at /2 is there twice"),
-      (#"{"type":"object","maxProperties":0}"#, ["a": 1], "has 1 members, which is too many"),
-      (#"{"type":"object","propertyNames":{"maxLength":1}}"#, ["abc": 1], "the member name \"abc\" has 3 characters"),
+      (#"{"type":"array","minItems":2}"#, [1], "has too few elements (1); the minimum is 2"),
+      (#"{"type":"array","maxItems":1}"#, [1, 2], "has too many elements (2); the maximum is 1"),
+      (#"{"type":"array","uniqueItems":true}"#, ["a", "b", "a"], "the value \"a\" at /2 is a duplicate"),
+      (#"{"type":"object","maxProperties":0}"#, ["a": 1], "has too many members (1); the maximum is 0"),
+      (#"{"type":"object","propertyNames":{"maxLength":1}}"#, ["abc": 1], "name \"abc\" has too many characters (3)"),
       (#"{"type":"object","propertyNames":false}"#, ["abc": 1], "the member name \"abc\" is not allowed"),
       (#"{"type":"object","patternProperties":{"^x":{"type":"integer"}}}"#, ["xy": "a"], "\"a\" at /xy is a string"),
     ] as [(String, Value, String)])
-  func `says what was found and what to do`(text: String, value: Value, reason: String) throws {
+  func `gives the reason and the remedy`(text: String, value: Value, reason: String) throws {
     let error = try Declaration(json: text).refusal(of: value)
     #expect(error?.message.contains(reason) == true, "\(error?.message ?? "none")")
   }

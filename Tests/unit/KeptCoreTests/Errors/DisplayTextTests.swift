@@ -1,5 +1,7 @@
 // Which characters are escaped for a terminal, a log and a report, and how.
 
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore

@@ -1,6 +1,6 @@
 // Errors are messages with a code.
 
-import KeptCore
+@testable import KeptValues
 import Testing
 
 @Suite struct `A store error` {

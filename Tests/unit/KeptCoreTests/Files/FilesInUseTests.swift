@@ -1,11 +1,13 @@
 // Files that are open through SQLite and files that are open otherwise, when both are the same file.
 
 import Foundation
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
 
-@Suite struct `A file that is read beside SQLite` {
+@Suite struct `A file that is read outside SQLite` {
   let folder: TemporaryFolder
   let path: String
   init() throws {
@@ -18,7 +20,7 @@ import Testing
 
   private var database: String { path + "/values.sqlite" }
 
-  @Test(arguments: ["values.sqlite", "other name"]) func `keeps the store from being opened meanwhile`(name: String)
+  @Test(arguments: ["values.sqlite", "other name"]) func `keeps the store closed during the read`(name: String)
     throws
   {
     let file = path + "/" + name

@@ -1,6 +1,5 @@
+@testable import KeptValues
 import Testing
-
-@testable import KeptCore
 
 @Suite struct JSONBase64Tests {
   @Test(arguments: [
@@ -24,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `no two texts stand for the same bytes`() {
+  @Test func `no two texts encode the same bytes`() {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
     var seen: Set<[UInt8]> = []
     for first in alphabet {

@@ -1,8 +1,7 @@
 // The builder relies on what the scan has found. A text that changes between the two does no harm.
 
+@testable import KeptValues
 import Testing
-
-@testable import KeptCore
 
 @Suite struct JSONBuilderTests {
   private func findings(_ text: String) throws -> JSONFindings {

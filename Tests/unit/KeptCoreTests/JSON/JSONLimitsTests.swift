@@ -1,6 +1,7 @@
 // The limits on the depth and the size of a value in JSON: a value at the limit is accepted, one beyond it is refused.
 
 import KeptCore
+@testable import KeptValues
 import Testing
 
 @Suite struct JSONLimitsTests {
@@ -26,15 +27,15 @@ import Testing
   }
 
   @Test func `the 65th container is where the text is wrong`() {
-    Refusal(nested("[", "]", 65), 64, "nested more than 64 deep").expect(.tooLarge)
-    Refusal("[1, " + nested("[", "]", 64) + "]", 67, "nested more than 64 deep").expect(.tooLarge)
-    Refusal(nested(#"{"a":"#, "}", 65, inside: "1"), 320, "nested more than 64 deep").expect(.tooLarge)
+    Refusal(nested("[", "]", 65), 64, "nested more than 64 levels deep").expect(.tooLarge)
+    Refusal("[1, " + nested("[", "]", 64) + "]", 67, "nested more than 64 levels deep").expect(.tooLarge)
+    Refusal(nested(#"{"a":"#, "}", 65, inside: "1"), 320, "nested more than 64 levels deep").expect(.tooLarge)
     Refusal(nested(#"{"$literal":{"$a":"#, "}}", 65, inside: "1"), 64 * 18 + 12, "nested more").expect(.tooLarge)
   }
 
   @Test func `a million brackets are refused before anything is built`() {
-    Refusal(String(repeating: "[", count: 1_000_000), 130, "nested more than 64 deep").expect(.tooLarge)
-    Refusal(String(repeating: #"{"a":"#, count: 1_000_000), 650, "nested more than 64 deep").expect(.tooLarge)
+    Refusal(String(repeating: "[", count: 1_000_000), 130, "nested more than 64 levels deep").expect(.tooLarge)
+    Refusal(String(repeating: #"{"a":"#, count: 1_000_000), 650, "nested more than 64 levels deep").expect(.tooLarge)
   }
 
   @Test func `text of 16 MiB is accepted, however it is written, and a byte more is refused`() throws {
@@ -59,18 +60,18 @@ import Testing
     #expect(try Value(json: spaced) == [1])
     let full = Value.array([.string(String(repeating: "x", count: Limits.valueBytes - 4))])
     #expect(try Value(json: full.json) == full)
-    Refusal(Value.array([.string(String(repeating: "x", count: Limits.valueBytes - 3))]).json, 0, "as JSON")
-      .expect(.tooLarge)
+    let longer = Value.array([.string(String(repeating: "x", count: Limits.valueBytes - 3))])
+    Refusal(longer.json, 0, "the JSON of the value is 16777217 bytes long").expect(.tooLarge)
   }
 
   @Test func `an array that is sure to be too large is refused before anything is built`() {
     // Three canonical bytes for each element, two for the brackets around them.
     let text = "[" + String(repeating: "{},[],", count: Limits.valueBytes / 6 + 1)
-    Refusal(text, Limits.valueBytes, "more than 16777216 bytes").expect(.tooLarge)
+    Refusal(text, Limits.valueBytes, "longer than 16777216 bytes").expect(.tooLarge)
   }
 
   @Test func `a text longer than any value needs is not parsed`() {
     let text = [UInt8](repeating: UInt8(ascii: " "), count: Limits.jsonTextBytes + 1)
-    Refusal(text, Limits.jsonTextBytes, "at most \(Limits.jsonTextBytes) are read").expect(.tooLarge)
+    Refusal(text, Limits.jsonTextBytes, "at most \(Limits.jsonTextBytes) are allowed").expect(.tooLarge)
   }
 }

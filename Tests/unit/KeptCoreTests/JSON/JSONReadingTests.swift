@@ -1,6 +1,6 @@
 // What the reader accepts beyond the canonical text.
 
-import KeptCore
+@testable import KeptValues
 import Testing
 
 @Suite struct JSONReadingTests {
@@ -39,7 +39,7 @@ import Testing
     (#""\udbff\udfff\ud800\udc00""#, "\u{10ffff}\u{10000}"),
     (#""\ud7ff\ue000\uffff""#, "\u{d7ff}\u{e000}\u{ffff}"), ("\"\u{7f}\u{80}\u{2028}\"", "\u{7f}\u{80}\u{2028}"),
   ])
-  func `escapes stand for their characters`(text: String, string: String) throws {
+  func `escapes are read as their characters`(text: String, string: String) throws {
     #expect(try Value(json: text) == .string(string))
   }
 
@@ -63,7 +63,7 @@ import Testing
     #expect(try Value(json: text) == value)
   }
 
-  @Test func `keys that only look alike are no duplicates`() throws {
+  @Test func `keys that only look alike are not duplicates`() throws {
     let value = try Value(json: #"{"\u00e9":1,"e\u0301":2,"a":{"a":1},"A":3,"":4}"#)
     #expect(value.asDictionary?.count == 5)
   }

@@ -2,6 +2,7 @@
 // are accepted or misread by json-c itself.
 
 import KeptCore
+@testable import KeptValues
 import Testing
 
 /// An invalid text, the offset of the error, and a part of the message.
@@ -39,16 +40,16 @@ struct Refusal: CustomTestStringConvertible {
     Refusal("[", 1, "ends where a value"),
     Refusal("[1", 2, "',' or ']'"),
     Refusal("[1,", 3, "ends where a value"),
-    Refusal("[1,]", 3, "a JSON value must stand here"),
-    Refusal("[,1]", 1, "a JSON value must stand here"),
+    Refusal("[1,]", 3, "expected a JSON value"),
+    Refusal("[,1]", 1, "expected a JSON value"),
     Refusal("[1 2]", 3, "',' or ']'"),
     Refusal("[1}", 2, "',' or ']'"),
-    Refusal("]", 0, "a JSON value must stand here"),
+    Refusal("]", 0, "expected a JSON value"),
     Refusal("{", 1, "a key in double quotes"),
-    Refusal("{\"a\"", 4, "':' must stand here"),
-    Refusal("{\"a\" 1}", 5, "':' must stand here"),
+    Refusal("{\"a\"", 4, "expected ':' after a key"),
+    Refusal("{\"a\" 1}", 5, "expected ':' after a key"),
     Refusal("{\"a\":", 5, "ends where a value"),
-    Refusal("{\"a\":}", 5, "a JSON value must stand here"),
+    Refusal("{\"a\":}", 5, "expected a JSON value"),
     Refusal("{\"a\":1", 6, "',' or '}'"),
     Refusal("{\"a\":1]", 6, "',' or '}'"),
     Refusal("{\"a\":1,", 7, "a key in double quotes"),
@@ -57,31 +58,31 @@ struct Refusal: CustomTestStringConvertible {
     Refusal("{a:1}", 1, "a key in double quotes"),
     Refusal("{1:2}", 1, "a key in double quotes"),
     Refusal("{'a':1}", 1, "a key in double quotes"),  // json-c
-    Refusal("'a'", 0, "text in double quotes"),
+    Refusal("'a'", 0, "an array, a string"),
     Refusal("tru", 0, "true, false or null"),
     Refusal("nul", 0, "true, false or null"),
     Refusal("[falsy]", 1, "true, false or null"),
-    Refusal("True", 0, "a JSON value must stand here"),
+    Refusal("True", 0, "expected a JSON value"),
     Refusal("NULL", 0, "JSON has no NaN"),
-    Refusal("undefined", 0, "a JSON value must stand here"),
-    Refusal("/* a comment */ 1", 0, "a JSON value must stand here"),
-    Refusal("\u{feff}1", 0, "a JSON value must stand here"),
-    Refusal("\u{b}1", 0, "a JSON value must stand here"),
-    Refusal("\u{a0}1", 0, "a JSON value must stand here"),
+    Refusal("undefined", 0, "expected a JSON value"),
+    Refusal("/* a comment */ 1", 0, "expected a JSON value"),
+    Refusal("\u{feff}1", 0, "expected a JSON value"),
+    Refusal("\u{b}1", 0, "expected a JSON value"),
+    Refusal("\u{a0}1", 0, "expected a JSON value"),
   ])
   func `a text that is not JSON is refused`(refusal: Refusal) { refusal.expect() }
 
   @Test(arguments: [
-    Refusal("1 2", 2, "goes on after its value"),
-    Refusal("{} {}", 3, "goes on after its value"),
-    Refusal("nulls", 4, "goes on after its value"),
-    Refusal("1 // a comment", 2, "goes on after its value"),
-    Refusal("0x10", 1, "goes on after its value"),
-    Refusal("1_000", 1, "goes on after its value"),
-    Refusal("1,5", 1, "goes on after its value"),
-    Refusal("[1]\0", 3, "goes on after its value"),  // json-c
-    Refusal("1\0", 1, "goes on after its value"),  // json-c
-    Refusal("\"a\"\0\"b\"", 3, "goes on after its value"),  // json-c
+    Refusal("1 2", 2, "unexpected text after the JSON value"),
+    Refusal("{} {}", 3, "unexpected text after the JSON value"),
+    Refusal("nulls", 4, "unexpected text after the JSON value"),
+    Refusal("1 // a comment", 2, "unexpected text after the JSON value"),
+    Refusal("0x10", 1, "unexpected text after the JSON value"),
+    Refusal("1_000", 1, "unexpected text after the JSON value"),
+    Refusal("1,5", 1, "unexpected text after the JSON value"),
+    Refusal("[1]\0", 3, "unexpected text after the JSON value"),  // json-c
+    Refusal("1\0", 1, "unexpected text after the JSON value"),  // json-c
+    Refusal("\"a\"\0\"b\"", 3, "unexpected text after the JSON value"),  // json-c
   ])
   func `trailing text is refused`(refusal: Refusal) { refusal.expect() }
 
@@ -90,21 +91,21 @@ struct Refusal: CustomTestStringConvertible {
     Refusal("[1,NaN]", 3, "$numberDouble"),  // json-c
     Refusal("Infinity", 0, "$numberDouble"),  // json-c
     Refusal("-Infinity", 0, "$numberDouble"),  // json-c
-    Refusal("01", 0, "needless 0"),
-    Refusal("-01", 1, "needless 0"),
-    Refusal("-00", 1, "needless 0"),
-    Refusal("1.", 2, "a digit must stand here"),  // json-c
-    Refusal("[1.]", 3, "a digit must stand here"),  // json-c
-    Refusal("1.e5", 2, "a digit must stand here"),
-    Refusal(".5", 0, "a JSON value must stand here"),
-    Refusal("+1", 0, "a JSON value must stand here"),
-    Refusal("-", 1, "a digit must stand here"),
-    Refusal("--1", 1, "a digit must stand here"),
-    Refusal("1e", 2, "a digit must stand here"),
-    Refusal("1e+", 3, "a digit must stand here"),
-    Refusal("1e+-5", 3, "a digit must stand here"),
-    Refusal("-0", 0, "no negative zero"),  // json-c
-    Refusal("[1,-0]", 3, "no negative zero"),  // json-c
+    Refusal("01", 0, "a leading 0"),
+    Refusal("-01", 1, "a leading 0"),
+    Refusal("-00", 1, "a leading 0"),
+    Refusal("1.", 2, "expected a digit"),  // json-c
+    Refusal("[1.]", 3, "expected a digit"),  // json-c
+    Refusal("1.e5", 2, "expected a digit"),
+    Refusal(".5", 0, "expected a JSON value"),
+    Refusal("+1", 0, "expected a JSON value"),
+    Refusal("-", 1, "expected a digit"),
+    Refusal("--1", 1, "expected a digit"),
+    Refusal("1e", 2, "expected a digit"),
+    Refusal("1e+", 3, "expected a digit"),
+    Refusal("1e+-5", 3, "expected a digit"),
+    Refusal("-0", 0, "cannot be negative zero"),  // json-c
+    Refusal("[1,-0]", 3, "cannot be negative zero"),  // json-c
     Refusal("9223372036854775808", 0, "$numberULong"),
     Refusal("[18446744073709551615]", 1, "$numberULong"),
     Refusal("18446744073709551616", 0, "more than 64 bits"),  // json-c
@@ -129,10 +130,10 @@ struct Refusal: CustomTestStringConvertible {
     Refusal("\"\u{1f}\"", 1, "a control character"),  // json-c
     Refusal("\"a\0b\"", 2, "a control character"),  // json-c
     Refusal("{\"\u{1}\":1}", 2, "a control character"),  // json-c
-    Refusal(#""a\x""#, 2, "an escape is none that JSON has"),
-    Refusal(#""\'""#, 1, "an escape is none that JSON has"),
-    Refusal(#""\"#, 1, "an escape is none that JSON has"),
-    Refusal(#""\U0041""#, 1, "an escape is none that JSON has"),
+    Refusal(#""a\x""#, 2, "invalid escape"),
+    Refusal(#""\'""#, 1, "invalid escape"),
+    Refusal(#""\"#, 1, "invalid escape"),
+    Refusal(#""\U0041""#, 1, "invalid escape"),
     Refusal(#""\u12""#, 1, "4 hexadecimal digits"),
     Refusal(#""\u12G4""#, 1, "4 hexadecimal digits"),
     Refusal(#""\u123"#, 1, "4 hexadecimal digits"),
@@ -149,29 +150,29 @@ struct Refusal: CustomTestStringConvertible {
   func `a string that JSON does not have is refused`(refusal: Refusal) { refusal.expect() }
 
   @Test(arguments: [
-    Refusal([0x22, 0xFF, 0x22], 1, "not UTF-8"),  // json-c
-    Refusal([0x22, 0x61, 0x80, 0x22], 2, "not UTF-8"),  // json-c
-    Refusal([0x22, 0xC0, 0x80, 0x22], 1, "not UTF-8"),  // json-c
-    Refusal([0x22, 0xC1, 0xBF, 0x22], 1, "not UTF-8"),  // json-c
-    Refusal([0x22, 0xC3, 0x28, 0x22], 1, "not UTF-8"),  // json-c
-    Refusal([0x22, 0xE0, 0x80, 0x80, 0x22], 1, "not UTF-8"),  // json-c
-    Refusal([0x22, 0xE2, 0x82, 0x22], 1, "not UTF-8"),  // json-c
-    Refusal([0x22, 0xE2, 0x82], 1, "not UTF-8"),
-    Refusal([0x22, 0xE2], 1, "not UTF-8"),
-    Refusal([0x22, 0xED, 0xA0, 0x80, 0x22], 1, "not UTF-8"),  // json-c
-    Refusal([0x22, 0xEF, 0xBF, 0xC0, 0x22], 1, "not UTF-8"),  // json-c
-    Refusal([0x22, 0xF0, 0x8F, 0xBF, 0xBF, 0x22], 1, "not UTF-8"),  // json-c
-    Refusal([0x22, 0xF1, 0x80, 0x80, 0x22], 1, "not UTF-8"),  // json-c
-    Refusal([0x22, 0xF4, 0x90, 0x80, 0x80, 0x22], 1, "not UTF-8"),  // json-c
-    Refusal([0x22, 0xF5, 0x80, 0x80, 0x80, 0x22], 1, "not UTF-8"),  // json-c
-    Refusal([0x7B, 0x22, 0x61, 0xFE, 0x22, 0x3A, 0x31, 0x7D], 3, "not UTF-8"),  // json-c
-    Refusal([0xC3, 0xA9], 0, "a JSON value must stand here"),
+    Refusal([0x22, 0xFF, 0x22], 1, "not valid UTF-8"),  // json-c
+    Refusal([0x22, 0x61, 0x80, 0x22], 2, "not valid UTF-8"),  // json-c
+    Refusal([0x22, 0xC0, 0x80, 0x22], 1, "not valid UTF-8"),  // json-c
+    Refusal([0x22, 0xC1, 0xBF, 0x22], 1, "not valid UTF-8"),  // json-c
+    Refusal([0x22, 0xC3, 0x28, 0x22], 1, "not valid UTF-8"),  // json-c
+    Refusal([0x22, 0xE0, 0x80, 0x80, 0x22], 1, "not valid UTF-8"),  // json-c
+    Refusal([0x22, 0xE2, 0x82, 0x22], 1, "not valid UTF-8"),  // json-c
+    Refusal([0x22, 0xE2, 0x82], 1, "not valid UTF-8"),
+    Refusal([0x22, 0xE2], 1, "not valid UTF-8"),
+    Refusal([0x22, 0xED, 0xA0, 0x80, 0x22], 1, "not valid UTF-8"),  // json-c
+    Refusal([0x22, 0xEF, 0xBF, 0xC0, 0x22], 1, "not valid UTF-8"),  // json-c
+    Refusal([0x22, 0xF0, 0x8F, 0xBF, 0xBF, 0x22], 1, "not valid UTF-8"),  // json-c
+    Refusal([0x22, 0xF1, 0x80, 0x80, 0x22], 1, "not valid UTF-8"),  // json-c
+    Refusal([0x22, 0xF4, 0x90, 0x80, 0x80, 0x22], 1, "not valid UTF-8"),  // json-c
+    Refusal([0x22, 0xF5, 0x80, 0x80, 0x80, 0x22], 1, "not valid UTF-8"),  // json-c
+    Refusal([0x7B, 0x22, 0x61, 0xFE, 0x22, 0x3A, 0x31, 0x7D], 3, "not valid UTF-8"),  // json-c
+    Refusal([0xC3, 0xA9], 0, "expected a JSON value"),
   ])
   func `text that is not UTF-8 is refused`(refusal: Refusal) { refusal.expect() }
 
   @Test(arguments: [
-    Refusal(#"{"k\u0000x":1}"#, 3, "a key holds a NUL"),  // json-c
-    Refusal("{\"k\0x\":1}", 3, "a key holds a NUL"),  // json-c
+    Refusal(#"{"k\u0000x":1}"#, 3, "a key contains a NUL"),  // json-c
+    Refusal("{\"k\0x\":1}", 3, "a key contains a NUL"),  // json-c
     Refusal(#"{"a":1,"a":2}"#, 7, "this key twice"),  // json-c
     Refusal(#"{"a":1,"\u0061":2}"#, 7, "this key twice"),  // json-c
     Refusal(#"{"\ud834\udd1e":1, "𝄞":1}"#, 19, "this key twice"),  // json-c
@@ -239,14 +240,14 @@ struct Refusal: CustomTestStringConvertible {
     "A", "AA", "AA=", "AAA", "A===", "====", "AA==AA==", "AB==", "AAB=", "A-_=", "A A=", "AA=A", "é==", "AA==\\n",
   ])
   func `base64 that is not the one text of its bytes is refused`(base64: String) {
-    Refusal(#"{"$binary":{"base64":"\#(base64)","subType":"00"}}"#, 0, "base64 takes").expect()
+    Refusal(#"{"$binary":{"base64":"\#(base64)","subType":"00"}}"#, 0, "must use the alphabet").expect()
   }
 
   @Test func `a date that is not one is refused with the sentence of the date`() {
-    Refusal(#"[{"$date":"2026-02-29T00:00:00Z"}]"#, 1, "that the calendar does not have").expect()
-    Refusal(#"{"$date":"2026-02-28"}"#, 0, "not written like").expect()
-    Refusal(#"{"$date":1234}"#, 0, "$date takes text").expect()
-    Refusal(#"{"$date":{"$numberLong":"1"}}"#, 0, "$date takes text").expect()
+    Refusal(#"[{"$date":"2026-02-29T00:00:00Z"}]"#, 1, "month or day of the date does not exist").expect()
+    Refusal(#"{"$date":"2026-02-28"}"#, 0, "must have the form").expect()
+    Refusal(#"{"$date":1234}"#, 0, "$date takes a string").expect()
+    Refusal(#"{"$date":{"$numberLong":"1"}}"#, 0, "$date takes a string").expect()
   }
 
   @Test func `no message quotes the text`() {

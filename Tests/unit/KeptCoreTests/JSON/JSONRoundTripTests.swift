@@ -1,6 +1,6 @@
 // Any value that a store can hold survives the round trip through JSON, and has exactly one canonical text.
 
-import KeptCore
+@testable import KeptValues
 import Testing
 
 @Suite struct JSONRoundTripTests {

@@ -1,6 +1,6 @@
 // The canonical text: exactly one for each value.
 
-import KeptCore
+@testable import KeptValues
 import Testing
 
 @Suite struct JSONWritingTests {

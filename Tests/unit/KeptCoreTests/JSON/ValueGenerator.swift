@@ -1,6 +1,6 @@
 // Random values of every kind, with many edge cases. The same seed gives the same values.
 
-import KeptCore
+@testable import KeptValues
 
 /// SplitMix64: small, and good enough to find edge cases.
 struct SeededRandom: RandomNumberGenerator {

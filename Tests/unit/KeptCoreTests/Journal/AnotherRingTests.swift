@@ -1,6 +1,8 @@
 // Another ring in place of one that was too small, contained a secret, or could not be synced.
 
 import Foundation
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -14,10 +16,10 @@ final class AnotherRingTests {
 
   private func within(_ milliseconds: Int64) -> Int64 { MonotonicTime.milliseconds + milliseconds }
 
-  enum Moment: CaseIterable { case begun, withoutHead }
+  enum State: CaseIterable { case begun, withoutHead }
 
-  @Test(arguments: Moment.allCases) func `is made by the next writer where a process was killed while it made one`(
-    moment: Moment
+  @Test(arguments: State.allCases) func `is made by the next writer where a process was killed while it made one`(
+    state: State
   ) throws {
     let killed = try LocalStorage(path: path)
     let other = try LocalStorage(path: path)
@@ -27,7 +29,7 @@ final class AnotherRingTests {
     try killed.commitPath.settle()
     try journal.lockForWriting(until: within(5000))
     journal.beginMove()
-    if moment == .withoutHead {
+    if state == .withoutHead {
       let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path + "/journal"))
       try file.write(contentsOf: Data(count: JournalHeader.ringOffset))
       try file.close()

@@ -1,6 +1,7 @@
-// Frames of the journal: what was written is read, and nothing else is.
+// Frames of the journal: written frames are read, and nothing else is.
 
 import CPlatform
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -133,7 +134,7 @@ extension Array<UInt8> {
     for count in 0..<bytes.count { #expect(Array(bytes[..<count]).frame(at: place) == nil) }
   }
 
-  @Test func `of zeros is none`() {
+  @Test func `of zeros does not exist`() {
     #expect([UInt8](repeating: 0, count: 4096).frame(at: place) == nil)
     #expect([UInt8](repeating: 0, count: 4096).frame(at: FramePlace(journal: 0, position: 0, previous: 0)) == nil)
   }

@@ -3,6 +3,9 @@
 
 import CPlatform
 import Foundation
+@testable import KeptSchema
+@testable import KeptSystem
+@testable import KeptValues
 import Synchronization
 import Testing
 
@@ -72,7 +75,7 @@ extension JournalCursor {
 }
 
 @Suite struct `A journal` {
-  @Test func `returns what was published, in order, around the ring many times`() throws {
+  @Test func `returns the published frames, in order, around the ring many times`() throws {
     let journal = try TestJournal(begin: 8000)
     let group = FrameGroup(journal.file, at: journal.file.header.firstPlace)
     var cursor = journal.cursor
@@ -100,7 +103,7 @@ extension JournalCursor {
     #expect(try cursor.values(journal).values == [1])
   }
 
-  @Test func `refuses to overwrite what is not settled`() throws {
+  @Test func `refuses to overwrite unsettled frames`() throws {
     let journal = try TestJournal()
     let group = FrameGroup(journal.file, at: journal.file.header.firstPlace)
     var revision: Revision = 0
@@ -270,7 +273,7 @@ extension JournalCursor {
 }
 
 @Suite struct `Readers of a journal that is overwritten all the time` {
-  /// What a reader copies is what was published, or it learns that it was overtaken.
+  /// A reader copies published frames, or learns that it was overtaken.
   ///
   /// Without the load of `start`
   /// after the copy, half of the overtaken copies would look like damage.

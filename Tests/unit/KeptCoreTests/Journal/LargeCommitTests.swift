@@ -1,7 +1,9 @@
 // A commit that is too long for any ring is planned before the write lock is taken, and its changes are written into
-// the database. What others commit meanwhile is neither lost nor overlooked.
+// the database. Commits that others make in between are neither lost nor overlooked.
 
 import CSQLite
+@testable import KeptSchema
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore

@@ -1,6 +1,8 @@
 // The disk space of the ring is given back when the last process closes the store, and only if the database has
 // everything that was in it.
 
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -44,7 +46,7 @@ import Testing
     #expect(try number(in: LocalStorage(path: folder.path + "/store")) == .int(0))
   }
 
-  @Test func `keeps few frames, in which a salvage finds what a damaged database has lost`() throws {
+  @Test func `keeps few frames, where a salvage finds values that a damaged database has lost`() throws {
     let path = folder.path + "/small"
     let small = try LocalStorage(path: path)
     try set(7, in: small)

@@ -1,5 +1,7 @@
 // The text form of an explanation.
 
+@testable import KeptSchema
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -17,7 +19,7 @@ import Testing
     let store = try store("-volume", "200", declaring: #"{"type":"integer","default":50,"maximum":100}"#)
     try store.set(70, forKey: "volume")
     let lines = "\(try store.explain("volume"))".split(separator: "\n")
-    #expect(lines[0].hasPrefix("volume = 70: the user layer is the highest that has a value; it hides"))
+    #expect(lines[0].hasPrefix("volume = 70: the stored value applies; overridden: declared; skipped, because "))
     #expect(lines[1].hasPrefix("  arguments    skipped  200  (-volume)  the value 200 is above the maximum 100"))
     #expect(lines[2...] == ["  user         wins     70", "  registered   silent", "  declared     hidden   50"])
   }

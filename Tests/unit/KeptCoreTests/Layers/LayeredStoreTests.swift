@@ -1,6 +1,8 @@
 // A store with layers: which one decides, which keys are locked, and who is notified when a file changes.
 
 import Foundation
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -50,29 +52,7 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
   init() throws { desk = try Desk() }
 
   @Test(arguments: StoreUnderTest.allCases)
-  func `reads the highest layer that has a value`(_ kind: StoreUnderTest) throws {
-    let plain = try kind.open(in: desk.folder, StoreOptions())
-    try plain.setJSON(#"{"u":"user"}"#, forKey: "whole")
-    for key in ["m", "a", "e", "u"] { try plain.set("user", forKey: key) }
-    setenv("LAYERED_M", "environment", 1)
-    setenv("LAYERED_A", "environment", 1)
-    setenv("LAYERED_E", "environment", 1)
-    try desk.write(#"{"values":{"m":"managed"}}"#, to: desk.managed)
-    try desk.write(#"{"values":{"m":"system","u":"system","s":"system"}}"#, to: desk.system)
-    let store = try desk.open(kind, arguments: ["-m", "argument", "-a", "argument"], prefix: "LAYERED_")
-    try store.register(defaults: ["s": "registered", "r": "registered"])
-    let found = try ["m", "a", "e", "u", "s", "r"].map { try store.value(forKey: $0)?.asString }
-    #expect(found == ["managed", "argument", "environment", "user", "system", "registered"])
-    // Again, from memory.
-    #expect(try store.value(forKey: "a") == "argument")
-    #expect(try plain.value(forKey: "a") == "user", "the layers of one handle are not another's")
-    #expect(try store.keys() == ["a", "e", "m", "s", "u", "whole"], "defaults do not count")
-    #expect(try store.contains("s") && !store.contains("r") && store.contains("a"))
-    #expect(desk.reported == [])
-  }
-
-  @Test(arguments: StoreUnderTest.allCases)
-  func `refuses to write what is locked, and says who locked it`(_ kind: StoreUnderTest) throws {
+  func `refuses to write a locked key, and says who locked it`(_ kind: StoreUnderTest) throws {
     try desk.write(
       #"{"values":{"a":1},"locked":["b"],"lockedPrefixes":["net."]}"#, to: desk.managed)
     let store = try desk.open(kind)
@@ -88,25 +68,6 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
   }
 
   @Test(arguments: StoreUnderTest.allCases)
-  func `ignores what the user stored under a key that is locked now`(_ kind: StoreUnderTest) throws {
-    try desk.write(#"{"values":{"a":"system"}}"#, to: desk.system)
-    let store = try desk.open(kind, arguments: ["-a", "argument"])
-    try store.set("user", forKey: "a")
-    try store.set("user", forKey: "b")
-    let subscription = try store.observe(.prefix(""), received.add)
-    try desk.write(#"{"locked":["a","b"]}"#, to: desk.managed)
-    let notice = received.first(1)[0]
-    #expect(notice.origin == .layer)
-    #expect(notice.changes.map(\.old) == ["argument", "user"] && notice.changes.map(\.new) == ["system", nil])
-    #expect(notice.changes.map(\.newLayer) == [.system, nil])
-    #expect(try store.value(forKey: "a") == "system" && store.value(forKey: "b") == nil)
-    let why = try store.explain("a")
-    #expect(why.isLocked && why.layer == .system && why.value == "system")
-    #expect(why.layers.map(\.outcome) == [.locks, .ignored, .ignored, .wins, .silent, .silent])
-    subscription.cancel()
-  }
-
-  @Test(arguments: StoreUnderTest.allCases)
   func `stores a shadowed value, and changes it below the layer`(_ kind: StoreUnderTest) throws {
     let store = try desk.open(kind, arguments: ["-a", "5"])
     let subscription = try store.observe(.key(key("a")), received.add)
@@ -114,7 +75,7 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
     #expect(try store.value(forKey: "a") == 5 && store.layerHiding(key("a")) == .arguments)
     #expect(try store.entry(for: key("a"))?.value == 1 && store.revision(of: "a") == 1)
     let sum = try store.updateValue("a") { $0 = .int(($0?.asInt64 ?? 0) + 1) }
-    #expect(sum == 2, "an update goes on from what is stored")
+    #expect(sum == 2, "an update goes on from the stored value")
     try store.set(1, forKey: "b")
     try desk.write(#"{"values":{"a":9}}"#, to: desk.managed)
     #expect(received.first(1)[0].changes.map(\.old) == [5])
@@ -150,30 +111,6 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
     #expect(seen.wait { $0.count == 5 ? true : nil })
     #expect(try store.value(forKey: "a") == nil)
     subscription.cancel()
-  }
-
-  @Test(arguments: StoreUnderTest.allCases)
-  func `keeps the last good state of a file that breaks, and reports it once`(_ kind: StoreUnderTest) throws {
-    try desk.write(#"{"values":{"a":1,"z":1}}"#, to: desk.system)
-    let store = try desk.open(kind)
-    let subscription = try store.observe(.key(key("a")), received.add)
-    try desk.write(#"{"values":{"a":2"#, to: desk.system)
-    #expect(desk.reports.wait { $0.first }.code == .invalid)
-    #expect(try store.value(forKey: "a") == 1)
-    let why = try store.explain("a")
-    #expect(why.layers.first { $0.layer == .system }?.problem != nil)
-    try desk.write(#"{"values":{"a":3}}"#, to: desk.system)
-    #expect(received.first(1)[0].changes.map(\.new) == [3])
-    #expect(desk.reported.count == 1)
-    subscription.cancel()
-  }
-
-  @Test func `ignores a file that is broken at opening, and opens`() throws {
-    try desk.write("no", to: desk.system)
-    let store = try desk.open(.folder)
-    try store.set(1, forKey: "a")
-    #expect(try store.value(forKey: "a") == 1)
-    #expect(desk.reported.count == 1 && desk.reported[0].contains(desk.system))
   }
 
   @Test func `is not opened without its managed layer, and can be once that is repaired`() throws {
@@ -246,20 +183,7 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
     subscription.cancel()
   }
 
-  @Test func `delivers registered defaults where nothing is stored`() throws {
-    let store = try desk.open(.folder)
-    try store.set(1, forKey: "there")
-    let subscription = try store.observe(.prefix(""), received.add)
-    try store.register(defaults: ["there": 7, "absent": 8])
-    #expect(received.first(1)[0].changes.map(\.key.text) == ["absent"])
-    try store.remove("there")
-    #expect(received.first(2)[1].changes.map(\.new) == [7])
-    try store.register(defaults: ["absent": .null])
-    #expect(received.first(3)[2].changes.map(\.new) == [nil])
-    subscription.cancel()
-  }
-
-  @Test func `on a storage of one's own says what is wrong with its layers`() throws {
+  @Test func `on a storage of one's own reports mistakes in its layers`() throws {
     var options = StoreOptions(managed: .path(desk.managed), environmentPrefix: "")
     options.errorHandler = { [reports = desk.reports] error in reports.update { $0.append(error) } }
     try desk.write(#"{"values":{"a":1}}"#, to: desk.managed)

@@ -1,5 +1,7 @@
 // Moving a key, and dropping one with its declaration.
 
+@testable import KeptSchema
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -7,15 +9,6 @@ import Testing
 @Suite struct `A key that is renamed` {
   private let settings = Store(storage: MemoryStorage())
   private let whole = #"{"maximum":10,"type":"integer"}"#
-
-  @Test func `takes value and declaration along, in one commit`() throws {
-    try settings.declare(Declaration(json: whole), forKey: "old")
-    try settings.set(7, forKey: "old")
-    #expect(try settings.rename("old", to: "new"))
-    #expect(try settings.value(forKey: "new") == 7 && settings.value(forKey: "old") == nil)
-    #expect(try settings.declaration(forKey: "new")?.json == whole && settings.declaration(forKey: "old") == nil)
-    #expect(try settings.currentRevision() == 3)
-  }
 
   @Test func `may be only declared, or only stored`() throws {
     try settings.declare(Declaration(json: whole), forKey: "declared")

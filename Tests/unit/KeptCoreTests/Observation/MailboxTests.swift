@@ -1,5 +1,7 @@
 // The queue of a slow observer: notices are queued one by one, then coalesced, and there are never more than keys.
 
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore

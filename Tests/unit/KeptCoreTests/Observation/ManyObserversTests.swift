@@ -1,5 +1,7 @@
 // Thousands of observers: the index finds the same ones as a linear search, without searching linearly.
 
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore

@@ -1,6 +1,8 @@
 // Every commit of this process is delivered to observers, in order and as a whole, and nothing after cancellation.
 
 import Foundation
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -23,40 +25,6 @@ final class ReceivedNotices: Sendable {
   let received = ReceivedNotices()
   init() throws { store = try Store.open("memory:") }
 
-  @Test func `receives the changes of its key only`() throws {
-    let subscription = try store.observe(.key(key("a")), received.add)
-    try store.set(1, forKey: "a")
-    try store.set(1, forKey: "ab")
-    try store.set(2, forKey: "a")
-    try store.remove("a")
-    let changes = received.first(3).flatMap(\.changes)
-    #expect(changes.map(\.old) == [nil, 1, 2])
-    #expect(changes.map(\.new) == [1, 2, nil])
-    #expect(received.all.map(\.revision) == [1, 3, 4])
-    subscription.cancel()
-  }
-
-  @Test func `receives a transaction as one notice`() throws {
-    let subscription = try store.observe(.prefix("p."), received.add)
-    try store.transaction { transaction in
-      try transaction.set(1, forKey: "p.b")
-      try transaction.set(1, forKey: "p.a")
-      try transaction.set(1, forKey: "q")
-    }
-    #expect(received.first(1)[0].changes.map(\.key.text) == ["p.a", "p.b"])
-    subscription.cancel()
-  }
-
-  @Test func `receives nothing where nothing changed`() throws {
-    try store.set(1, forKey: "a")
-    let subscription = try store.observe(.prefix(""), received.add)
-    try store.set(1, forKey: "a")
-    try store.remove("none")
-    try store.set(2, forKey: "a")
-    #expect(received.first(1).map(\.revision) == [2])
-    subscription.cancel()
-  }
-
   @Test func `receives the present values first, before observe returns, on request`() throws {
     try store.set(1, forKey: "p.a")
     try store.set(2, forKey: "p.b")
@@ -70,17 +38,6 @@ final class ReceivedNotices: Sendable {
     #expect(received.first(3)[2].changes == [Change(key: try key("p.a"), old: 1, new: 3)])
     subscription.cancel()
     absent.cancel()
-  }
-
-  @Test func `distinguishes its own handle from another in the process`() throws {
-    let folder = try TemporaryFolder()
-    let one = try Store.open(folder.path + "/store")
-    let other = try Store.open(folder.path + "/store")
-    let subscription = try one.observe(.prefix(""), received.add)
-    try one.set(1, forKey: "a")
-    try other.set(2, forKey: "a")
-    #expect(received.first(2).map(\.origin) == [.store, .process])
-    subscription.cancel()
   }
 
   @Test func `receives commits in order, from many writers`() async throws {

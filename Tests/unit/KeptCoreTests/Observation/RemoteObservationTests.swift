@@ -3,6 +3,8 @@
 // A store on its own LocalStorage shares no more with the other store here than another process would.
 
 import Foundation
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -81,7 +83,7 @@ import Testing
       #expect(notice.revisions.lowerBound > delivered)
       delivered = notice.revision
       for change in notice.changes {
-        #expect(change.old == state[change.key.text], "old is what was delivered before")
+        #expect(change.old == state[change.key.text], "old is the value delivered before")
         state[change.key.text] = change.new
       }
       #expect(state["p.a"] == state["p.b"], "a part of a transaction at \(notice.revisions)")

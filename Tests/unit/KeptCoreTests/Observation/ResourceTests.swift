@@ -1,6 +1,8 @@
 // Ended subscriptions leave no thread, descriptor or memory, and nothing is released too early.
 
 import Foundation
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -17,7 +19,7 @@ private final class WatchedStorage: Storage {
   let isUnreadable = Monitor(false)
   private let remembersFrom = Monitor<Revision>(0)
   /// Commits by others just before and just after the next read of the stored values.
-  let meanwhile = Monitor<(before: Batch.Edit, after: Batch.Edit)?>(nil)
+  let concurrent = Monitor<(before: Batch.Edit, after: Batch.Edit)?>(nil)
 
   var abilities: StorageAbilities { memory.abilities }
   var generation: UInt64 { memory.generation }
@@ -36,7 +38,7 @@ private final class WatchedStorage: Storage {
   func keys(prefix: ExactString) throws(StoreError) -> [KeyName] { try memory.keys(prefix: prefix) }
   func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries {
     if isUnreadable.read({ $0 }) { throw StoreError(.unavailable, "the disk is away; put it back") }
-    let edits = meanwhile.update { edits in
+    let edits = concurrent.update { edits in
       defer { edits = nil }
       return edits
     }
@@ -176,7 +178,7 @@ private final class WatchedStorage: Storage {
     let store = Store(storage: storage)
     try store.set(1, forKey: "p.a")
     let ofKey = try store.observe(.key(key("p.a"))) { _ in }
-    storage.meanwhile.update { $0 = (before: .remove, after: .set(2)) }
+    storage.concurrent.update { $0 = (before: .remove, after: .set(2)) }
     let received = ReceivedNotices()
     let ofPrefix = try store.observe(.prefix("p."), initial: true, received.add)
     #expect(received.first(1).first?.changes.map(\.new) == [2])

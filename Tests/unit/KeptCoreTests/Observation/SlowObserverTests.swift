@@ -1,6 +1,8 @@
 // Slow observers do not delay the others, however many there are, and there are never more than a few threads.
 
 import Foundation
+@testable import KeptSystem
+@testable import KeptValues
 import Synchronization
 import Testing
 

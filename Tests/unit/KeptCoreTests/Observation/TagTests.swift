@@ -1,5 +1,7 @@
 // A coalesced notice has a tag only if all commits that it covers have this tag, including those without a net effect.
 
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore

@@ -2,6 +2,8 @@
 // time at which the change was noticed.
 
 import Foundation
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -36,11 +38,20 @@ import Testing
     try here.shared.feed.advance()
   }
 
+  /// Delivers what is due, once there is something: the thread that waits for commits may have found them first, and be
+  /// about to put them into the queue.
+  private func deliver() throws -> Int {
+    let delivery = try here.hostDelivery()
+    var due = pollfd(fd: delivery.descriptor, events: Int16(POLLIN), revents: 0)
+    try #require(poll(&due, 1, 60_000) == 1)
+    return delivery.dispatch(atMost: .max)
+  }
+
   @Test func `is that of another process's commit, however late it is found`() throws {
     let subscription = try here.observe(.key(key("a")), received.add)
     var time = Timestamp.now...Timestamp.now
     try together { time = try span { try there.set(1, forKey: "a") } }
-    #expect(try here.hostDelivery().dispatch(atMost: .max) == 1)
+    #expect(try deliver() == 1)
     #expect(time.contains(received.all[0].time))
     subscription.cancel()
   }
@@ -53,7 +64,7 @@ import Testing
       try there.set(2, forKey: "a")
       time = try span { try there.set(3, forKey: "a") }
     }
-    #expect(try here.hostDelivery().dispatch(atMost: .max) == 1)
+    #expect(try deliver() == 1)
     #expect(received.all.map(\.revisions) == [1...3])
     #expect(time.contains(received.all[0].time))
     subscription.cancel()
@@ -67,7 +78,7 @@ import Testing
         try there.set(1, forKey: "a")
       }
     }
-    #expect(try here.hostDelivery().dispatch(atMost: .max) == 1)
+    #expect(try deliver() == 1)
     #expect(received.all.map(\.mayHaveMissed) == [true])
     #expect(time.contains(received.all[0].time))
     subscription.cancel()
@@ -77,7 +88,7 @@ import Testing
     var subscription: Subscription?
     let initial = try span { subscription = try here.observe(.key(key("a")), initial: true, received.add) }
     let registered = try span { try here.register(defaults: ValueDictionary([("a", 1)])) }
-    #expect(try here.hostDelivery().dispatch(atMost: .max) == 1)
+    #expect(try deliver() == 1)
     #expect(received.all.map(\.origin) == [.initial, .layer])
     #expect(initial.contains(received.all[0].time) && registered.contains(received.all[1].time))
     subscription?.cancel()

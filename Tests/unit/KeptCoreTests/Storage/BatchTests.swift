@@ -1,5 +1,6 @@
 // A batch has one edit for each key, and lists its keys in byte order.
 
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore

@@ -2,6 +2,7 @@
 // crash or hang. A key has its value, or there is an error, or the opening says that the store was salvaged.
 
 import Foundation
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -30,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `a database that was cut beside its log gives no zeros for values`() throws {
+  @Test func `a database that was truncated next to its log gives no zeros for values`() throws {
     // All values were checkpointed into the database; the log has the pages written since, which are not the last ones.
     let image = try Image(of: path, count: Self.count, isMoreInLog: false)
     let count = image.files["values.sqlite"]?.count ?? 0
@@ -135,7 +136,7 @@ private struct Image {
     let inLog = (inDatabase + count) / 2
     for index in inDatabase..<inLog { try storage.commit(key("k\(index)"), .set(Self.value(index))) }
     // This settles.
-    try storage.copy(into: path + "/copy")
+    _ = try storage.copy(into: path + "/copy")
     for index in inLog..<count { try storage.commit(key("k\(index)"), .set(Self.value(index))) }
     try read()
     storage.close()

@@ -1,6 +1,8 @@
 // One unreadable file among others: it is an error of its own key, reported once, and all other keys work.
 
 import Foundation
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore

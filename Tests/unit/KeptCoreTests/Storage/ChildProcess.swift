@@ -21,6 +21,8 @@ final class ChildProcess {
     try process.run()
   }
 
+  var pid: Int32 { process.processIdentifier }
+
   func ask(_ words: String...) throws -> String {
     try questions.fileHandleForWriting.write(contentsOf: Data((words.joined(separator: "\t") + "\n").utf8))
     var answer = Data()
@@ -42,7 +44,7 @@ final class ChildProcess {
     process.waitUntilExit()
   }
 
-  /// The program is built beside the tests.
+  /// The program is built next to the tests.
   private static func program() throws -> URL {
     let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
     return tests.deletingLastPathComponent().appendingPathComponent("kept-test-child")

@@ -2,6 +2,8 @@
 // for each key, and nothing while the transaction blocks other writers.
 
 import CSQLite
+@testable import KeptSchema
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -65,7 +67,7 @@ import Testing
     later.conditions = [.unchanged(try key("read.999"), after: late), .unchangedPrefix("other.", after: late)]
     try later.edit(key("read.0"), .set(2))
     _ = try storage.commit(later)
-    #expect(conflict { try storage.commit(later) } == false, "its own key is none of them")
+    #expect(conflict { try storage.commit(later) } == false, "its own key is not one of them")
     later.conditions.append(.unchangedPrefix("read.", after: late))
     #expect(conflict { try storage.commit(later) })
     later.conditions = [.unchangedPrefix("", after: late)]

@@ -1,6 +1,8 @@
 // Damaged databases are set aside unchanged, readable values are salvaged, and the damage is reported.
 
 import Foundation
+@testable import KeptSchema
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -35,8 +37,42 @@ import Testing
     #expect(try storage.changes(after: 300) == .tooOld)
   }
 
+  /// A changed byte leaves the keys on its page readable; the history names those on a page that is overwritten.
+  @Test(arguments: [true, false]) func `names the keys whose values are lost`(isByte: Bool) throws {
+    try fill(300)
+    try damage { bytes in
+      let place = try #require(bytes.range(of: Data("k7stringk7k7k7".utf8))).upperBound
+      let page = place / 4096 * 4096
+      for index in isByte ? place - 1..<place : page..<page + 4096 { bytes[index] ^= 0x55 }
+    }
+    try Data().write(to: URL(fileURLWithPath: path + "/damaged"))
+    let storage = try LocalStorage(path: path)
+    let note = try #require(try storage.salvaged())
+    let found = Set(try storage.keys(prefix: ""))
+    let lost = try (0..<300).map { try key("k\($0)") }.filter { !found.contains($0) }
+    #expect(lost.contains(try key("k7")) && lost.count < 100)
+    #expect(note.lostKeys == lost.sorted())
+    #expect(FileManager.default.fileExists(atPath: note.quarantine + "/values.sqlite"))
+  }
+
+  @Test func `names no keys where the values are in the journal, or where nothing names them`() throws {
+    let storage = try LocalStorage(path: path)
+    for index in 0..<30 { try storage.commit(key("k\(index)"), .set(.int(Int64(index)))) }
+    storage.close()
+    try damage { bytes in bytes[4096 + 4000] ^= 1 }
+    let salvaged = try LocalStorage(path: path)
+    #expect(try salvaged.salvaged()?.lostKeys == [])
+    #expect(try salvaged.keys(prefix: "").count == 30)
+    salvaged.close()
+    try forgetFrames()
+    try damage { bytes in bytes = Data(repeating: 0xAA, count: bytes.count) }
+    let empty = try LocalStorage(path: path)
+    #expect(try empty.salvaged()?.lostKeys == [])
+    #expect(try empty.keys(prefix: "") == [])
+  }
+
   /// Every tenth page, or a single one: the values on the others are recovered.
-  @Test(arguments: [1, 2, 15]) func `loses what is on its damaged pages and no more`(count: Int) throws {
+  @Test(arguments: [1, 2, 15]) func `loses the values on its damaged pages and no more`(count: Int) throws {
     try fill(5000)
     var onDamaged: Set<Int> = []
     try damage { bytes in
@@ -92,7 +128,46 @@ import Testing
     #expect(try storage.keys(prefix: "").count == 200)
   }
 
-  @Test func `gives what is in front of the place where it was cut off`() throws {
+  @Test func `loses no value where a byte of the header, or of the head of its first page, is changed`() throws {
+    try fill(100)
+    let whole = try Data(contentsOf: database)
+    // Of each part of the header: the name, sizes and versions, counts, the encoding, and the head of the page.
+    for place in [0, 3, 9, 16, 18, 19, 20, 21, 28, 31, 32, 40, 47, 52, 56, 59, 64, 96, 100, 101, 103, 105, 107] {
+      try damage { bytes in
+        bytes = whole
+        bytes[place] ^= 0x41
+      }
+      let storage = try LocalStorage(path: path)
+      #expect(try storage.salvaged() != nil, "\(place)")
+      #expect(try storage.keys(prefix: "").count == 100, "byte \(place)")
+      storage.close()
+    }
+  }
+
+  @Test func `loses no value where its pages have no checksums`() throws {
+    // As the sqlite3 shell makes it of a dump.
+    try LocalStorage(path: path).close()
+    for name in ["values.sqlite", "journal", "pulse"] { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
+    try StoreFolder.makeFile(database.path)
+    let connection = try SQLiteConnection(path: database.path, busyTimeoutMilliseconds: 0)
+    try connection.run("PRAGMA journal_mode = WAL")
+    try connection.run(LocalSchema.creation)
+    try connection.run("INSERT INTO entry VALUES ('k', 'int', 7, NULL, 1)")
+    try connection.copyLog()
+    let storage = try LocalStorage(path: path)
+    #expect(try storage.salvaged() != nil)
+    #expect(try storage.value(key("k")) == .int(7))
+  }
+
+  @Test func `loses no value where the first page is overwritten`() throws {
+    try fill(2000)
+    try damage { bytes in bytes.replaceSubrange(0..<4096, with: Data(repeating: 0xAA, count: 4096)) }
+    let storage = try LocalStorage(path: path)
+    #expect(try storage.salvaged() != nil)
+    #expect(try storage.keys(prefix: "").count == 2000)
+  }
+
+  @Test func `gives the values before the place where it was cut off`() throws {
     try fill(5000)
     try damage { bytes in bytes = bytes.prefix(bytes.count / 5 * 4) }
     let storage = try LocalStorage(path: path)
@@ -102,7 +177,7 @@ import Testing
     for key in found { #expect(try storage.value(key) == .string(String(repeating: key.text, count: 20))) }
   }
 
-  @Test func `loses what is below a damaged page that leads to others, and no more`() throws {
+  @Test func `loses the values below a damaged page that leads to others, and no more`() throws {
     // With long keys, several pages lead to others.
     try fill(5000) { ("k\($0)-" + String(repeating: "x", count: 150), 1) }
     try damage { bytes in
@@ -183,16 +258,14 @@ import Testing
     #expect(try LocalStorage(path: path).salvaged() != nil)
   }
 
-  @Test func `is salvaged where the last process closes it meanwhile`() async throws {
+  @Test func `is salvaged where the last process closes it in between`() throws {
     try fill(3)
-    let path = path
     for _ in 0..<10 {
       let open = try LocalStorage(path: path)
       try damage { bytes in bytes[0] = 0 }
-      async let opened = LocalStorage(path: path, busyTimeoutMilliseconds: 60_000)
-      await Task.yield()
-      open.close()
-      let salvaged = try await opened
+      // A task might not begin while others wait: there are as many of their threads as processors.
+      Thread { open.close() }.start()
+      let salvaged = try LocalStorage(path: path, busyTimeoutMilliseconds: 60_000)
       #expect(try salvaged.salvaged() != nil)
       salvaged.close()
     }
@@ -216,6 +289,24 @@ import Testing
       for index in 0..<30 { #expect(try storage.value(key("k\(index)")) == .int(Int64(index))) }
     }
     #expect(files["journal"] != nil)
+  }
+
+  /// None of these exists before the database and the journal of a store do.
+  @Test(arguments: ["pulse", "quarantine", "damaged"])
+  func `is one whose database and journal were removed`(left: String) throws {
+    try fill(3)
+    for name in try FileManager.default.contentsOfDirectory(atPath: path) where name != left {
+      try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+    }
+    if left == "quarantine" {
+      try FileManager.default.createDirectory(atPath: path + "/quarantine", withIntermediateDirectories: false)
+    } else if left == "damaged" {
+      try Data().write(to: URL(fileURLWithPath: path + "/damaged"))
+    }
+    let storage = try LocalStorage(path: path)
+    #expect(try storage.salvaged() != nil)
+    #expect(try storage.keys(prefix: "") == [])
+    #expect(try storage.commit(key("new"), .set(1)).revision > 1 << 40, "no revision is given out twice")
   }
 
   @Test(arguments: [1, 4096, 200_000])
@@ -280,6 +371,15 @@ import Testing
     let storage = try LocalStorage(path: path)
     #expect(try storage.keys(prefix: "").map(\.text) == ["salvaged"])
     #expect(!FileManager.default.fileExists(atPath: path + "/salvaged.sqlite"))
+  }
+
+  @Test func `is replaced by a finished salvage also where its database and journal were removed`() throws {
+    let new = try LocalStorage(path: path)
+    try new.commit(key("salvaged"), .set(1))
+    new.close()
+    try FileManager.default.moveItem(at: database, to: URL(fileURLWithPath: path + "/salvaged.sqlite"))
+    for name in ["journal", "pulse"] { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
+    #expect(try LocalStorage(path: path).keys(prefix: "").map(\.text) == ["salvaged"])
   }
 
   @Test(arguments: ["head", "whole"])

@@ -1,6 +1,8 @@
 // Requirements on every storage that keeps declarations.
 
 import Foundation
+@testable import KeptSchema
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -87,7 +89,7 @@ import Testing
   }
 
   @Test(arguments: StorageUnderTest.able(.declarations))
-  func `keeps what was stored and does not fit any more`(_ kind: StorageUnderTest) throws {
+  func `keeps a stored value that does not fit any more`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     try storage.commit(key("a"), .set(500))
     let commit = try declare("a", volume, in: storage)

@@ -2,6 +2,8 @@
 // storage.
 
 import Foundation
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -212,7 +214,7 @@ import Testing
         return
       }
       #expect(numbers.count == 20_000 && Set(numbers).count == 1)
-      #expect(try storage.keys(prefix: "") == [name], "a draft is no key")
+      #expect(try storage.keys(prefix: "") == [name], "a draft is not a key")
     }
     let later = SimpleStorageAdapter(try DirectoryStorage(path: path))
     try later.commit(name, .set(1))

@@ -1,6 +1,8 @@
 // Several writers of one folder: a writer waits for the lock and for the disk, and no other thread waits.
 
 import Foundation
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -14,7 +16,7 @@ import Testing
     path = folder.path + "/files"
   }
 
-  @Test func `waits for a writer up to its time-out, then is busy`() throws {
+  @Test func `waits for a writer up to its timeout, then is busy`() throws {
     let other = try DirectoryStorage(path: path)
     let hasty = SimpleStorageAdapter(try DirectoryStorage(path: path, busyTimeoutMilliseconds: 20))
     try other.lock(waiting: 5000)
@@ -70,7 +72,7 @@ import Testing
   @Test func `keep no fork waiting, and the child writes with locks of its own`() throws {
     let child = try ChildProcess(opening: "dir:" + path)
     #expect(try child.ask("set", "a", "1") == "ok")
-    #expect(try child.ask("fork-beside-a-writer", path) == "the parent still waited, the child read 1 and wrote")
+    #expect(try child.ask("fork-during-a-write", path) == "the parent still waited, the child read 1 and wrote")
     #expect(try child.ask("get", "a") == "2", "of the parent")
     #expect(try child.ask("get", "b") == "3", "of its child")
     try child.finish()

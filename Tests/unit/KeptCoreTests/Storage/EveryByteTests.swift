@@ -2,6 +2,8 @@
 // has its value, or reading says `corrupt`, or the opening says that the store was salvaged.
 
 import Foundation
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -104,7 +106,7 @@ import Testing
     #expect(try isToldOrRight(values, "\(length) bytes of the log"))
   }
 
-  @Test func `an older database beside a newer journal is noticed`() throws {
+  @Test func `an older database with a newer journal is noticed`() throws {
     let (files, values) = try makeFiles()
     try place(files)
     try LocalStorage(path: path).close()
@@ -116,7 +118,7 @@ import Testing
     #expect(try isToldOrRight(values, "an older database"))
   }
 
-  @Test(arguments: [true, false]) func `an older journal beside a newer database is noticed`(hasPulse: Bool) throws {
+  @Test(arguments: [true, false]) func `an older journal with a newer database is noticed`(hasPulse: Bool) throws {
     let (files, _) = try makeFiles()
     try place(files)
     try LocalStorage(path: path).close()

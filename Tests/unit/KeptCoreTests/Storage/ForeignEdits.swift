@@ -4,8 +4,6 @@ import CPlatform
 import CSQLite
 import Foundation
 
-@testable import KeptCore
-
 /// Runs a statement in the sqlite3 shell, and then gives every page a right checksum.
 @discardableResult
 func shell(_ database: String, _ statement: String) throws -> String {

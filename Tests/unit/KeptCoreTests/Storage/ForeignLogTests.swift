@@ -1,8 +1,10 @@
-// SQLite's log of another database beside a database, as a copy of the one without the other leaves it: its pages have
+// SQLite's log of another database next to a database, as a copy of the one without the other leaves it: its pages have
 // another salt.
 
 import CSQLite
 import Foundation
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -100,7 +102,7 @@ import Testing
     #expect(salt.count == 1 && salt != found[0])
   }
 
-  @Test func `is not one in which a connection writes that was opened before the database was made`() throws {
+  @Test func `is not one written by a connection that was opened before the database was made`() throws {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     let database = path + "/values.sqlite"
     try StoreFolder.makeFile(database)

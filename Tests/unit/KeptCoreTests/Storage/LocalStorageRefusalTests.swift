@@ -1,6 +1,7 @@
 // What a LocalStorage refuses, each with a code and a message, and without losing data.
 
 import Foundation
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -23,7 +24,7 @@ import Testing
   @Test func `a place where nothing can be made, though each folder only seems to be missing`() {
     let error = #expect(throws: StoreError.self) { try LocalStorage(path: "/proc/nowhere/store") }
     #expect(error?.code == .unavailable)
-    #expect(error?.message.contains("could not make the folder /proc/nowhere") == true)
+    #expect(error?.message.contains("could not create the folder /proc/nowhere") == true)
   }
 
   @Test func `the database of another program`() throws {
@@ -31,7 +32,7 @@ import Testing
     _ = try run("/usr/bin/sqlite3", path + "/values.sqlite", "create table theirs (a); insert into theirs values (1)")
     let error = #expect(throws: StoreError.self) { try LocalStorage(path: path) }
     #expect(error?.code == .unsupported)
-    #expect(error?.message.contains("not a store of Kept") == true)
+    #expect(error?.message.contains("not a Kept store") == true)
     #expect(try run("/usr/bin/sqlite3", path + "/values.sqlite", "select * from theirs") == "1\n")
   }
 
@@ -40,7 +41,7 @@ import Testing
     try shell(path + "/values.sqlite", "pragma user_version = \(version)")
     let error = #expect(throws: StoreError.self) { try LocalStorage(path: path) }
     #expect(error?.code == .unsupported)
-    #expect(error?.message.contains("has format \(version), and this Kept knows format 1") == true)
+    #expect(error?.message.contains("has format \(version), but this version of Kept knows format 1") == true)
     let reading = #expect(throws: StoreError.self) { try ReadOnlyStorage(StoreFolder(path: path)) }
     #expect(reading?.code == .unsupported)
     #expect(reading?.message == error?.message)
@@ -60,15 +61,15 @@ import Testing
     #expect(code { try FileSystem(of: folder.path + "/nowhere") } == .unavailable)
   }
 
-  @Test func `a file that is no database, and sets it aside`() throws {
+  @Test func `a file that is not a database, and sets it aside`() throws {
     try makeFolder()
-    let text = String(repeating: "this is no database. ", count: 100)
+    let text = String(repeating: "this is not a database. ", count: 100)
     try text.write(toFile: path + "/values.sqlite", atomically: false, encoding: .utf8)
     let note = try #require(try LocalStorage(path: path).salvaged())
     #expect(try String(contentsOfFile: "\(note.quarantine)/values.sqlite", encoding: .utf8) == text)
   }
 
-  @Test func `to wait for another writer for longer than the time-out`() throws {
+  @Test func `to wait for another writer for longer than the timeout`() throws {
     let storage = try LocalStorage(path: path, busyTimeoutMilliseconds: 10)
     let other = try JournalLock.open(in: StoreFolder(path: path))
     let page = storage.loader.journal.page

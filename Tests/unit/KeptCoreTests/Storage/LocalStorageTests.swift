@@ -1,7 +1,9 @@
-// What is specific to LocalStorage: its folder, its file, other handles, other processes, and databases of other
+// The parts specific to LocalStorage: its folder, its file, other handles, other processes, and databases of other
 // programs.
 
 import Foundation
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -22,6 +24,32 @@ import Testing
     let begun = MonotonicTime.milliseconds
     journal.sleep(seen: seen, wakes: wakes, milliseconds: 120_000)
     #expect(MonotonicTime.milliseconds - begun < 60_000)
+  }
+
+  @Test func `wakes its own sleepers alone when it is interrupted`() throws {
+    let storage = try LocalStorage(path: path)
+    var other = try LocalStorage(path: path)
+    // There are 32 groups.
+    while other.loader.journal.sleepers == storage.loader.journal.sleepers { other = try LocalStorage(path: path) }
+    let journal = other.loader.journal
+    let (isDone, hasEnded) = (Monitor(false), Monitor(false))
+    Thread.detachNewThread {
+      while true {
+        let wakes = journal.wakes
+        if isDone.read(\.self) { break }
+        journal.sleep(seen: journal.published, wakes: wakes, milliseconds: 120_000)
+      }
+      hasEnded.update { $0 = true }
+    }
+    var (own, others) = (0, 0)
+    while own < 100, others == 0 {
+      others += storage.loader.journal.wakeOwn()
+      own += journal.wakeOwn()
+    }
+    #expect(others == 0)
+    isDone.update { $0 = true }
+    journal.wakeOwn()
+    let _: Bool = hasEnded.wait { $0 ? true : nil }
   }
 
   @Test func `makes its folder for its owner alone`() throws {
@@ -225,9 +253,9 @@ import Testing
   @Test func `shows every value readably to the sqlite3 shell`() throws {
     let storage = try LocalStorage(path: path)
     var batch = Batch()
-    let moment = try Timestamp(seconds: 1, nanoseconds: 250_000_000)
+    let date = try Timestamp(seconds: 1, nanoseconds: 250_000_000)
     for (name, value): (String, Value) in [
-      ("bool", true), ("bytes", .bytes([0xCA, 0xFE])), ("date", .date(moment)), ("double", 1.5),
+      ("bool", true), ("bytes", .bytes([0xCA, 0xFE])), ("date", .date(date)), ("double", 1.5),
       ("int", -5), ("list", [1, "x"]), ("nan", .double(.nan)), ("string", "h\u{E9}"), ("uint", .uint(.max)),
     ] { batch.edit(try key(name), .set(value)) }
     try #require(storage.commit(batch).revision == 1)

@@ -1,6 +1,7 @@
 // A store that may be read and not written, because of its permissions, by a user whom permissions restrict.
 
 import Foundation
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -23,8 +24,8 @@ import Testing
     #expect(try child.ask("get", "a") == "[1,\"x\"]")
     #expect(try child.ask("get", "b") == "absent")
     #expect(try child.ask("revision") == "1")
-    #expect(try child.ask("set", "a", "2").contains("may be read but not written"))
-    #expect(try child.ask("remove", "a").contains("may be read but not written"))
+    #expect(try child.ask("set", "a", "2").contains("readable but not writable"))
+    #expect(try child.ask("remove", "a").contains("readable but not writable"))
     #expect(try child.ask("get", "a") == "[1,\"x\"]")
     try child.finish()
     let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
@@ -52,18 +53,20 @@ import Testing
     try child.finish()
   }
 
-  @Test(arguments: [1, 4096]) func `says corrupt of one that was cut off`(bytes: Int) throws {
-    let first = try LocalStorage(path: path)
+  @Test(arguments: StorageUnderTest.withLocations, [1, 4096])
+  func `says corrupt of one that was cut off`(_ kind: StorageUnderTest, bytes: Int) throws {
+    let first = try kind.open(in: folder)
     try first.commit(key("a"), .set(.string(String(repeating: "x", count: 5000))))
     first.close()
-    let database = URL(fileURLWithPath: path + "/values.sqlite")
+    let database = URL(fileURLWithPath: kind.path(in: folder) + (kind == .engine ? "/values" : "/values.sqlite"))
     try Data(contentsOf: database).dropLast(bytes).write(to: database)
-    #expect(code { _ = try ReadOnlyStorage(StoreFolder(path: path)) } == .corrupt)
+    #expect(code { _ = try kind.openReadOnly(in: folder) } == .corrupt)
   }
 
-  @Test func `returns closed after closing, and a waiting thread ends`() async throws {
-    try LocalStorage(path: path).close()
-    let storage = try ReadOnlyStorage(StoreFolder(path: path))
+  @Test(arguments: StorageUnderTest.withLocations)
+  func `returns closed after closing, and a waiting thread ends`(_ kind: StorageUnderTest) async throws {
+    try kind.open(in: folder).close()
+    let storage = try kind.openReadOnly(in: folder)
     async let isNews = storage.wait(after: 0)
     storage.interruptWaiting()
     #expect(try await isNews == false)
@@ -71,6 +74,49 @@ import Testing
     storage.close()
     #expect(code { try storage.revision() } == .closed)
     #expect(code { try storage.commit(key("a"), .set(1)) } == .closed)
+  }
+
+  // The one on SQLite cannot be opened twice by one process.
+  @Test(arguments: [StorageUnderTest.engine])
+  func `is read while and after others write, and keeps no file from them`(_ kind: StorageUnderTest) throws {
+    #expect(code { _ = try kind.openReadOnly(in: folder) } == .unavailable)
+    let writer = try kind.open(in: folder)
+    let storage = try kind.openReadOnly(in: folder)
+    #expect(try storage.revision() == 0)
+    for number in 1...2000 {
+      let value: Value = .string("\(number)" + String(repeating: "x", count: 500))
+      try writer.commit(key("a.\(number % 7)"), .set(value))
+      if number % 100 == 0 { #expect(try storage.value(key("a.\(number % 7)")) == value) }
+    }
+    #expect(try storage.revision() == 2000 && storage.keys(prefix: "a.").count == 7)
+    guard case .changed(let delta) = try storage.changes(after: 2000) else { return #expect(Bool(false)) }
+    #expect(delta.entries.isEmpty && delta.upTo == 2000)
+    writer.close()
+    #expect(try storage.revision() == 2000)
+    let limits = try HistoryLimits(json: #"{"changes":3}"#)
+    #expect(code { try (storage as? any HistoricalStorage)?.set(limits) } == .denied)
+  }
+
+  @Test(arguments: StorageUnderTest.withLocations)
+  func `of another user is read if only that user writes to it`(_ kind: StorageUnderTest) throws {
+    try #require(geteuid() == 0)
+    let writer = try kind.open(in: folder)
+    try writer.commit(key("a"), .set(1))
+    writer.close()
+    let path = kind.path(in: folder)
+    let files = [path] + (try FileManager.default.contentsOfDirectory(atPath: path).map { path + "/" + $0 })
+    for file in files { try #require(lchown(file, 12345, 12345) == 0) }
+    let before = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+    #expect(try kind.openReadOnly(in: folder).value(key("a")) == 1)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: path).sorted() == before)
+    for file in files {
+      let mode = file == path ? 0o700 : 0o600
+      try FileManager.default.setAttributes([.posixPermissions: mode | 0o022], ofItemAtPath: file)
+      #expect(code { try kind.openReadOnly(in: folder).value(key("a")) } == .denied, "\(file)")
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+    }
+    try #require(lchown(files[1], 54321, 12345) == 0)
+    #expect(code { try kind.openReadOnly(in: folder).value(key("a")) } == .denied, "\(files[1])")
   }
 
   /// Makes the store readable and not writable.

@@ -1,7 +1,9 @@
-// What is not damage: a store that is only marked is opened, or refused with the reason, and never replaced.
+// Stores without damage: a store that is only marked is opened, or refused with the reason, and never replaced.
 
 import CPlatform
 import Foundation
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore

@@ -1,5 +1,6 @@
 // Requirements on every storage that keeps a schema version.
 
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -16,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: StorageUnderTest.able(.schemaVersion))
-  func `has none until a batch gives it one, which is no revision`(_ kind: StorageUnderTest) throws {
+  func `has none until a batch gives it one, which is not a revision`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     #expect(try storage.schemaVersion() == 0)
     try storage.commit(key("a"), .set(1))

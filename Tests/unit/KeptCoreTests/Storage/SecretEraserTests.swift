@@ -1,6 +1,9 @@
 // A secret that was removed is in no file of the store.
 
 import Foundation
+@testable import KeptSchema
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -24,7 +27,7 @@ import Testing
 
   /// Moves all commits into the database, so that a reading of it holds them.
   private func settle() throws {
-    try LocalStorage(path: path).copy(into: folder.path + "/copy")
+    _ = try LocalStorage(path: path).copy(into: folder.path + "/copy")
     try FileManager.default.removeItem(atPath: folder.path + "/copy")
   }
 
@@ -102,7 +105,7 @@ import Testing
     return try connection.integer("SELECT (SELECT count(*) FROM body) + (SELECT count(*) FROM large)")
   }
 
-  @Test func `leaves no copy behind where pages were divided and joined meanwhile`() throws {
+  @Test func `leaves no copy behind where pages were divided and joined in between`() throws {
     var random = SystemRandomNumberGenerator()
     try declareSecret("k0500")
     for round in 0..<12 {

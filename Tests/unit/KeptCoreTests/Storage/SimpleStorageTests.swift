@@ -1,5 +1,7 @@
 // A storage of four methods behind the adapter, in addition to the requirements on every storage.
 
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -43,7 +45,7 @@ final class ListingDrawer: Drawer, ListingStorage, @unchecked Sendable {
   private let storage: SimpleStorageAdapter
   init() { storage = SimpleStorageAdapter(drawer) }
 
-  @Test func `has what was in it before at revision 1`() throws {
+  @Test func `has its former contents at revision 1`() throws {
     drawer.values = [try key("a"): 1, try key("b"): 2]
     #expect(try storage.entry(for: key("a")) == Entry(value: 1, revision: 1))
     #expect(try storage.keys(prefix: "").map(\.text) == ["a", "b"])

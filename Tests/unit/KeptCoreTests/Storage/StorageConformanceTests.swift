@@ -1,6 +1,8 @@
 // The storage contract, as tests that every storage must pass.
 
 import KeptCore
+@testable import KeptSchema
+@testable import KeptValues
 import Testing
 
 @Suite struct `Every storage` {
@@ -76,7 +78,7 @@ import Testing
   func `counts one revision for each commit that changes something`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     #expect(try storage.commit(key("a"), .set(1)).revision == 1)
-    #expect(try storage.commit(key("a"), .set(1)) == Commit(revision: 1, changes: []), "the same again is no change")
+    #expect(try storage.commit(key("a"), .set(1)) == Commit(revision: 1, changes: []), "the same again changes nothing")
     #expect(try storage.commit(key("none"), .remove) == Commit(revision: 1, changes: []))
     #expect(try storage.commit(key("b"), .set(3)).revision == 2)
     #expect(try storage.entry(for: key("a"))?.revision == 1)
@@ -91,7 +93,7 @@ import Testing
     batch.edit(try key("a"), .set(1))
     batch.edit(try key("b"), .set(2))
     #expect(try storage.commit(batch).revision == 1)
-    #expect(try storage.commit(batch) == Commit(revision: 1, changes: []), "the same again is no change")
+    #expect(try storage.commit(batch) == Commit(revision: 1, changes: []), "the same again changes nothing")
     try storage.commit(key("c"), .set(1))
     batch.edit(try key("b"), .remove)
     #expect(try storage.commit(batch).revision == 3)
@@ -176,11 +178,11 @@ import Testing
         KeyedEntry(key: try key("c"), entry: Entry(value: nil, revision: 4)),
       ])
     #expect(try storage.changes(after: 4) == .changed(Delta([], upTo: 4)))
-    #expect(try storage.changes(after: 5) == .tooOld, "a revision that is none of this store's")
+    #expect(try storage.changes(after: 5) == .tooOld, "a revision that this store does not have")
   }
 
   @Test(arguments: StorageUnderTest.able(.listsKeys))
-  func `gives the entries in some scopes, of one moment`(_ kind: StorageUnderTest) throws {
+  func `gives the entries in some scopes, of one revision`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     for name in ["a", "p.a", "p.b", "q", "p"] { try storage.commit(key(name), .set(.string(name))) }
     try storage.commit(key("p.b"), .remove)

@@ -1,6 +1,10 @@
 // Values that a storage holds and cannot read: their keys are listed, and never reported as absent.
 
 import Foundation
+@testable import KeptEngine
+@testable import KeptSchema
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -10,7 +14,7 @@ import Testing
   init() throws { folder = try TemporaryFolder() }
 
   @Test(arguments: StorageUnderTest.spoilable)
-  func `is named beside the entries of its scope, with the reason`(_ kind: StorageUnderTest) throws {
+  func `is named with the entries of its scope, and the reason`(_ kind: StorageUnderTest) throws {
     let fill = { (storage: any Storage) in
       for name in ["p.good", "p.bad", "q.bad", "r"] { try storage.commit(key(name), .set("x")) }
     }
@@ -26,6 +30,18 @@ import Testing
     #expect(Set(all.entries.map(\.key.text)) == ["p.good", "r"])
   }
 
+  @Test(arguments: StorageUnderTest.withLocations)
+  func `does not hide other keys, when each is a scope of its own`(_ kind: StorageUnderTest) throws {
+    let fill = { (storage: any Storage) in
+      for name in ["good", "bad"] { try storage.commit(key(name), .set("x")) }
+    }
+    let storage = try kind.open(in: folder, filledBy: fill, spoiling: ["bad"])
+    let found = try storage.entries(in: ["bad", "good", "bad"].map { .key(try key($0)) })
+    #expect(found.entries.map(\.key.text) == ["good"])
+    #expect(found.unreadable.map(\.key.text) == ["bad"])
+    #expect(found.unreadable.allSatisfy { $0.reason.code == .corrupt && $0.reason.key == "bad" })
+  }
+
   @Test(arguments: StorageUnderTest.spoilable)
   func `is an entry again once it is set anew`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder, filledBy: { try $0.commit(key("a"), .set(1)) }, spoiling: ["a"])
@@ -35,13 +51,14 @@ import Testing
     #expect(found.unreadable.isEmpty && found.entries.map(\.entry.value) == [2])
   }
 
-  @Test func `keeps its revision and its declaration`() throws {
+  @Test(arguments: StorageUnderTest.withLocations)
+  func `keeps its revision and its declaration`(_ kind: StorageUnderTest) throws {
     let fill = { (storage: any Storage) in
       let store = Store(storage: storage)
       try store.declare(Declaration(json: #"{"type":"integer","default":4}"#), forKey: "a")
       try store.set(5, forKey: "a")
     }
-    let storage = try StorageUnderTest.local.open(in: folder, filledBy: fill, spoiling: ["a"])
+    let storage = try kind.open(in: folder, filledBy: fill, spoiling: ["a"])
     let found = try storage.entries(in: [.prefix("")])
     #expect(found.entries.isEmpty, "as an entry it would read as its default")
     #expect(found.unreadable.first?.revision == 2 && found.unreadable.first?.declaration?.type == .integer)
@@ -68,7 +85,7 @@ import Testing
 
 extension StorageUnderTest {
   /// The storages whose values can be made unreadable from outside.
-  static let spoilable: [StorageUnderTest] = [.local, .directory]
+  static let spoilable: [StorageUnderTest] = [.local, .engine, .directory]
 
   /// Opens a storage that was filled, closed, and has values since that cannot be read.
   func open(
@@ -83,11 +100,18 @@ extension StorageUnderTest {
 
   /// The storage is closed.
   func spoil(_ keys: [String], in folder: TemporaryFolder) throws {
+    if self == .engine {
+      return try plant(in: path(in: folder)) { record in
+        guard keys.contains(where: { record.key.elementsEqual($0.utf8) }) else { return }
+        // A number of a byte.
+        record.value = StoredValue(kind: 2, payload: UnsafeRawBufferPointer(rebasing: record.key.prefix(1)))
+      }
+    }
     for key in keys {
       if self == .directory {
-        try Data("{".utf8).write(to: URL(fileURLWithPath: folder.path + "/files/\(key).json"))
+        try Data("{".utf8).write(to: URL(fileURLWithPath: path(in: folder) + "/\(key).json"))
       } else {
-        let database = try SQLiteConnection(path: folder.path + "/store/values.sqlite", busyTimeoutMilliseconds: 1000)
+        let database = try SQLiteConnection(path: path(in: folder) + "/values.sqlite", busyTimeoutMilliseconds: 1000)
         let row = try database.statement("UPDATE entry SET kind = 'nothing' WHERE key = ?1")
         try row.bind(1, text: ExactString(key))
         try row.finish()
@@ -98,7 +122,7 @@ extension StorageUnderTest {
   /// A broken file must be repaired by a user; a broken row is replaced by the next write.
   fileprivate func repair(_ name: String, _ storage: any Storage, in folder: TemporaryFolder) throws {
     if self == .directory {
-      try Data("2".utf8).write(to: URL(fileURLWithPath: folder.path + "/files/\(name).json"))
+      try Data("2".utf8).write(to: URL(fileURLWithPath: path(in: folder) + "/\(name).json"))
     } else {
       try storage.commit(key(name), .set(2))
     }

@@ -1,5 +1,6 @@
 // A limit on the work of a statement applies to each execution separately.
 
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore

@@ -2,11 +2,13 @@
 
 import CPlatform
 import Foundation
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
 
-@Suite(.timeLimit(.minutes(30))) struct `A time-out` {
+@Suite(.timeLimit(.minutes(30))) struct `A timeout` {
   private let folder: TemporaryFolder
   init() throws { folder = try TemporaryFolder() }
 

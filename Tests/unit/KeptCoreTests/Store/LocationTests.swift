@@ -1,6 +1,7 @@
 // Locations of stores, and which of them are equal.
 
 import Foundation
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -46,7 +47,7 @@ import Testing
   }
 
   @Test(arguments: ["", "a\u{0}b", ".hidden", "with space", "caf\u{E9}", "a\\b", String(repeating: "x", count: 201)])
-  func `that is no identifier is refused`(_ text: String) {
+  func `that is not an identifier is refused`(_ text: String) {
     #expect(code { try Location(text) } == .invalid)
   }
 

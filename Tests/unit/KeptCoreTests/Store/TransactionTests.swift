@@ -1,6 +1,7 @@
-// Many keys change together or not at all, based on what was read and on nothing older.
+// Many keys change together or not at all, based on the values read and on nothing older.
 
 import Foundation
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -11,16 +12,6 @@ import Testing
   init() throws {
     folder = try TemporaryFolder()
     store = try Store.open(folder.path + "/store")
-  }
-
-  @Test func `is seen as a whole, with one revision`() throws {
-    try store.transaction { transaction in
-      try transaction.set(1, forKey: "a")
-      try transaction.set(2, forKey: "b")
-      #expect(try store.contains("a") == false, "nothing is seen before the commit")
-    }
-    #expect(try store.revision(of: "a") == 1)
-    #expect(try store.revision(of: "b") == 1)
   }
 
   @Test func `reads and lists its own writes`() throws {
@@ -86,26 +77,6 @@ import Testing
     #expect(runs == 1)
   }
 
-  @Test func `never reads two keys at two revisions`() throws {
-    try store.set(1, forKey: "a")
-    try store.set(1, forKey: "b")
-    let transaction = try store.begin()
-    #expect(try transaction.value(forKey: "a") == 1)
-    try store.set(2, forKey: "b")
-    #expect(conflict { try transaction.value(forKey: "b") })
-    transaction.rollBack()
-  }
-
-  @Test func `that only read is known to have read one revision`() throws {
-    let transaction = try store.begin()
-    #expect(try transaction.value(forKey: "a") == nil)
-    try store.set(1, forKey: "a")
-    #expect(conflict { try transaction.commit() })
-    let other = try store.begin()
-    #expect(try other.value(forKey: "a") == 1)
-    #expect(try other.commit() == 1)
-  }
-
   @Test func `throws a refused revision instead of retrying`() throws {
     try store.set(1, forKey: "a")
     var runs = 0
@@ -119,29 +90,6 @@ import Testing
     #expect(runs == 1)
     try store.transaction { try $0.set(2, forKey: "a", ifRevision: 1) }
     #expect(try store.value(forKey: "a") == 2)
-  }
-
-  @Test func `is a conflict at the end, too, if all it did was expect a wrong revision`() throws {
-    try store.set(1, forKey: "a")
-    let transaction = try store.begin()
-    #expect(conflict { try transaction.set(2, forKey: "a", ifRevision: 7) })
-    #expect(conflict { try transaction.commit() })
-    #expect(try store.value(forKey: "a") == 1)
-  }
-
-  @Test func `throws closed after its end`() throws {
-    var escaped: Transaction?
-    try store.transaction { escaped = $0 }
-    let ended = try #require(escaped)
-    #expect(code { try ended.value(forKey: "a") } == .closed)
-    #expect(code { try ended.set(1, forKey: "a") } == .closed)
-    #expect(code { try ended.commit() } == .closed)
-    ended.rollBack()
-  }
-
-  @Test func `can be durable by itself`() throws {
-    try store.transaction(durability: .durable) { try $0.set(1, forKey: "a") }
-    #expect(try store.value(forKey: "a") == 1)
   }
 
   @Test func `updates a counter from many threads without losing any`() async throws {

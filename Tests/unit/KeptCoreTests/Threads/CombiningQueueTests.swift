@@ -1,12 +1,11 @@
 // Requests that arrive while a batch is processed are served together by the next batch.
 
 import Foundation
+@testable import KeptSystem
 import Testing
 
-@testable import KeptCore
-
 @Suite(.timeLimit(.minutes(30))) struct `CombiningQueue of work` {
-  /// A batch that blocks until the test releases it, so that others can arrive meanwhile.
+  /// A batch that blocks until the test releases it, so that others can arrive.
   private let gate = Monitor((begun: 0, mayGoOn: 0))
   private let served = Monitor<[[Int]]>([])
 

@@ -1,9 +1,8 @@
 // A watch that has ended is not called any more, and the thread runs only while something is watched.
 
 import Foundation
+@testable import KeptSystem
 import Testing
-
-@testable import KeptCore
 
 @Suite(.timeLimit(.minutes(30))) struct `A watch that ends` {
   let folder: TemporaryFolder
@@ -13,7 +12,7 @@ import Testing
     path = folder.path + "/system.json"
   }
 
-  @Test func `begins no call after that, however the file changes meanwhile`() throws {
+  @Test func `begins no call after that, however the file changes`() throws {
     let writing = Monitor(true)
     let path = path
     try LibraryThread.start {

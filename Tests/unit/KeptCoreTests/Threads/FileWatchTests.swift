@@ -1,9 +1,8 @@
 // Changes to a file are detected, however they are made.
 
 import Foundation
+@testable import KeptSystem
 import Testing
-
-@testable import KeptCore
 
 @Suite(.timeLimit(.minutes(30))) struct `A watched file` {
   let folder: TemporaryFolder
@@ -33,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `is saved as an editor does, which keeps the old one beside it`() throws {
+  @Test func `is saved as an editor does, which keeps the old one next to it`() throws {
     try edit(1)
     try following { file in
       #expect(rename(path, path + "~") == 0)

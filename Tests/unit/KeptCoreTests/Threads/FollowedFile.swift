@@ -1,6 +1,8 @@
 // A layer file that is watched and read whenever it changes, as in a store.
 
 import Foundation
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore

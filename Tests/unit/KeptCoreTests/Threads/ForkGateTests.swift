@@ -1,8 +1,7 @@
 // A fork waits until no thread is inside; other threads wait with it only briefly, however long a thread stays inside.
 
+@testable import KeptSystem
 import Testing
-
-@testable import KeptCore
 
 @Suite(.timeLimit(.minutes(30))) struct `The gate that a fork closes` {
   private let gate = ForkGate()

@@ -1,8 +1,7 @@
-// Closing waits for the readers of an object, however many others come meanwhile.
+// Closing waits for the readers of an object, however many others come.
 
+@testable import KeptSystem
 import Testing
-
-@testable import KeptCore
 
 @Suite(.timeLimit(.minutes(30))) struct `A thread that waits for readers` {
   private let pins = Pins()

@@ -1,8 +1,7 @@
 // A thread that waits for a call continues when the call ends, and never waits for a thread that waits for it.
 
+@testable import KeptSystem
 import Testing
-
-@testable import KeptCore
 
 @Suite(.timeLimit(.minutes(30))) struct `A call that others wait for` {
   /// A callback that runs on a thread.
@@ -11,7 +10,7 @@ import Testing
     init(on thread: UInt) { caller = thread }
   }
 
-  @Test func `is no part of a cycle once it has ended`() {
+  @Test func `is not part of a cycle once it has ended`() {
     let waits = CancellationWaits()
     let (other, call) = (LibraryThread.current + 1, RunningCall())
     #expect(waits.begin(other, waitingFor: call), "another thread waits for a call of this one")

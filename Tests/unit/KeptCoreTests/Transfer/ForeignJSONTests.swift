@@ -1,8 +1,7 @@
 // Which members of a JSON file become settings.
 
+@testable import KeptValues
 import Testing
-
-@testable import KeptCore
 
 @Suite struct ForeignJSONTests {
   @Test func `the members of a flat object are keys, and objects are dictionaries`() throws {
@@ -20,7 +19,7 @@ import Testing
     #expect(other.carried.last == #"old/list = [{"a":1}]"#)
   }
 
-  @Test func `the forms of Extended JSON are what they stand for, nested or not`() throws {
+  @Test func `the forms of Extended JSON are the values that they encode, nested or not`() throws {
     let text = #"{"when": {"$date": "2026-11-20T23:44:01Z"}, "raw": {"$binary": {"base64": "AAE=", "subType": "00"}}}"#
     for separator in [nil, "."] {
       let read = try ForeignReading(text, separator: separator)
@@ -70,7 +69,8 @@ import Testing
     let read = try ForeignReading(text, separator: separator)
     let large = #"{"$numberULong":"18446744073709551615"}"#
     #expect(read.carried == ["a = 1", "f = \(large)", "g = -9223372036854775808", "h = [2.5,\(large)]"])
-    #expect(read.reported == ["b", "c", "d", "e"].map { "\($0): a number does not fit into 64 bits" })
+    #expect(
+      read.reported == ["b", "c", "d", "e"].map { "\($0): a number does not fit into 64 bits; write it as a string" })
   }
 
   @Test(arguments: ["-00", "-0a", "--0", "-", "-01"])
@@ -78,7 +78,7 @@ import Testing
     #expect(throws: StoreError.self) { try ForeignReading(#"{"a": \#(number)}"#) }
   }
 
-  @Test func `null is no value, and is reported`() throws {
+  @Test func `null is not a value, and is reported`() throws {
     let read = try ForeignReading(#"{"a": null, "b": {"c": null}}"#, separator: ".")
     #expect(read.carried == [])
     #expect(read.reported.map { $0.prefix { $0 != ":" } } == ["a", "b.c"])
@@ -98,7 +98,7 @@ import Testing
   @Test func `two names that become the same key are reported, and the later one counts`() throws {
     let read = try ForeignReading(#"{"a.b": 1, "a": {"b": 2}}"#, separator: ".")
     #expect(read.carried == ["a.b = 2"])
-    #expect(read.reported == ["a.b: the key is in the text again, and the last one counts"])
+    #expect(read.reported == ["a.b: the key appears again, and the last value is used"])
   }
 
   @Test func `a byte order mark in front does not count`() throws {
@@ -123,7 +123,7 @@ import Testing
     #expect(foreignRefusal(text, separator: ".")?.code == .invalid)
   }
 
-  @Test func `what is nested without an end is refused`() {
+  @Test func `endless nesting is refused`() {
     let deep = String(repeating: #"{"a":"#, count: 100_000)
     #expect(foreignRefusal(deep, separator: ".")?.code == .invalid)
     #expect(foreignRefusal(deep)?.code == .invalid)

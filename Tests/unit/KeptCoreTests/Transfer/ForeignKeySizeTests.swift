@@ -1,9 +1,8 @@
 // The name of an object appears once in a text, and is the prefix of each of its keys: the size of the keys is bounded
 // by the text.
 
+@testable import KeptValues
 import Testing
-
-@testable import KeptCore
 
 @Suite struct `The keys of a text` {
   /// A text with an object of a long name, and with `settings` settings in it.
@@ -15,7 +14,7 @@ import Testing
   @Test func `that are many times as large as it are refused`() throws {
     let error = foreignRefusal(Self.text(name: 1000, settings: 20_000), separator: ".")
     #expect(error?.code == .tooLarge)
-    #expect(error?.message.contains("split it, or shorten the names of its objects") == true)
+    #expect(error?.message.contains("split the text, or shorten the names of its objects") == true)
   }
 
   @Test func `are refused with a long prefix, too`() throws {

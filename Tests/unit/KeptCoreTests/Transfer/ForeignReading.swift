@@ -1,5 +1,6 @@
 // How the tests of other programs' JSON state their expectations: the imported values, and the reported errors.
 
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore

@@ -1,6 +1,9 @@
 // The effects of an import: one commit, with a report.
 
 import Foundation
+@testable import KeptSchema
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -33,22 +36,10 @@ import Testing
     #expect(report.changed.count == 34 && report.revision == 1 && report.unchanged == 0)
     #expect(try values(other) == values())
     let again = try other.import(export)
-    #expect(again.changed.isEmpty && again.unchanged == 34 && again.revision == 1, "the same again is no change")
+    #expect(again.changed.isEmpty && again.unchanged == 34 && again.revision == 1, "the same again changes nothing")
   }
 
-  @Test func `brings declarations on request`() throws {
-    try settings.declare(Declaration(json: #"{"type":"integer","maximum":9}"#), forKey: "a")
-    try settings.set(3, forKey: "a")
-    let export = try settings.export(ExportOptions(includesDeclarations: true))
-    let (without, with) = (try Store.open("memory:"), try Store.open("memory:"))
-    #expect(try without.import(export).declared.isEmpty)
-    #expect(try without.declaration(forKey: "a") == nil)
-    let report = try with.import(export, ImportOptions(includesDeclarations: true))
-    #expect(report.declared == ["a"] && report.changed.map(\.key) == ["a"])
-    #expect(try with.export(ExportOptions(includesDeclarations: true)).contains(#""maximum":9"#))
-  }
-
-  @Test func `says what was there before and what is there now`() throws {
+  @Test func `reports the values before and after`() throws {
     try settings.import(text(#"{"a":1,"b":2,"c":3}"#))
     let report = try settings.import(text(#"{"a":1,"b":"two","d":4}"#))
     #expect(
@@ -59,26 +50,12 @@ import Testing
 
   // MARK: - Replacing
 
-  @Test func `that replaces removes what the text does not have`() throws {
-    try settings.import(text(#"{"a":1,"b":2,"c":3}"#))
-    let report = try settings.import(text(#"{"b":2}"#), ImportOptions(replaces: true))
-    #expect(report.removed == ["a", "c"] && report.unchanged == 1 && report.revision == 2)
-    #expect(try values() == #"{"b":2}"#)
-  }
-
   @Test(arguments: [("p.", ""), ("", "p."), ("p.", "p.")])
   func `of a part replaces no more than the part`(_ exported: String, _ imported: String) throws {
     try settings.import(text(#"{"p.a":1,"p.b":2,"q":3}"#))
     let part = text(#"{"p.a":7}"#, #","prefix":"\#(exported)""#)
     try settings.import(part, ImportOptions(prefix: imported, replaces: true))
     #expect(try values() == #"{"p.a":7,"q":3}"#)
-  }
-
-  @Test func `takes only the keys with the prefix`() throws {
-    try settings.import(text(#"{"p.a":1,"q":3}"#), ImportOptions(prefix: "p."))
-    #expect(try values() == #"{"p.a":1}"#)
-    let part = text(#"{"p.a":1}"#, #","prefix":"p.""#)
-    #expect(code { try settings.import(part, ImportOptions(prefix: "q")) } == .invalid)
   }
 
   @Test func `without secrets leaves secrets alone`() throws {
@@ -113,7 +90,7 @@ import Testing
     #expect(try !other.import(text(#"{"k":"covert"}"#, secret)).json.contains("covert"), "it is one elsewhere")
   }
 
-  @Test func `that replaces declarations replaces types, and takes away what is not declared`() throws {
+  @Test func `that replaces declarations replaces types, and removes undeclared keys`() throws {
     try settings.declare(Declaration(json: #"{"type":"integer"}"#), forKey: "a")
     try settings.declare(Declaration(json: #"{"type":"integer"}"#), forKey: "b")
     try settings.set(1, forKey: "a")
@@ -157,32 +134,12 @@ import Testing
 
   // MARK: - Dry runs, other writers, and cancelling
 
-  @Test func `that is a dry run reports all and changes nothing`() throws {
-    try settings.declare(Declaration(json: #"{"type":"integer"}"#), forKey: "a")
-    try settings.import(text(#"{"a":1,"old":1}"#))
-    let bad = text(#"{"":1,"a":"one","b":null,"c":3}"#)
-    let report = try settings.import(bad, ImportOptions(replaces: true, isDryRun: true))
-    #expect(report.refused.map(\.key) == ["", "b", "a"] && report.changed.map(\.key) == ["c"])
-    #expect(report.removed == ["old"] && report.revision == 2)
-    #expect(try settings.currentRevision() == 2 && values() == #"{"a":1,"old":1}"#)
-  }
-
   @Test func `is refused as a whole, with the first key and how many there are`() throws {
     try settings.declare(Declaration(json: #"{"type":"integer"}"#), forKey: "b")
     let error = #expect(throws: StoreError.self) { try settings.import(text(#"{"a":1,"b":"x","c":null}"#)) }
-    #expect(error?.code == .invalid && error?.key == "c", "what is no value comes before what does not fit")
+    #expect(error?.code == .invalid && error?.key == "c", "an invalid value is reported before one that does not fit")
     #expect(error?.message.contains("2 keys are refused, and nothing was imported") == true)
     #expect(try settings.keys().isEmpty)
-  }
-
-  @Test func `does not change what an administrator has locked`() throws {
-    let managed = folder.path + "/managed.json"
-    try Data(#"{"locked":["a"]}"#.utf8).write(to: URL(fileURLWithPath: managed))
-    try settings.import(text(#"{"a":1,"b":2}"#))
-    let locked = try Store.open(folder.path + "/store", options: StoreOptions(managed: .path(managed)))
-    #expect(code { try locked.import(text(#"{"a":2}"#)) } == .locked)
-    #expect(code { try locked.import(text("{}"), ImportOptions(replaces: true)) } == .locked)
-    #expect(try locked.import(text(#"{"a":1,"b":3}"#)).changed.map(\.key) == ["b"], "what stays is not changed")
   }
 
   @Test func `reports its progress, and can be stopped up to the end`() throws {
@@ -198,7 +155,7 @@ import Testing
     #expect(try settings.import(all, ImportOptions(progress: { _, _ in true })).changed.count == 500)
   }
 
-  @Test func `is retried when another writer writes meanwhile`() throws {
+  @Test func `is retried when another writer writes at the same time`() throws {
     let other = try Store.open(folder.path + "/store")
     try settings.import(text(#"{"a":1}"#))
     // Called when everything is compared, before the commit.
@@ -214,31 +171,7 @@ import Testing
     #expect(try values() == #"{"b":2}"#)
   }
 
-  @Test func `is one notice for observers`() throws {
-    let other = try Store.open(folder.path + "/store")
-    let received = Monitor<[Int]>([])
-    let subscription = try other.observe(.prefix("")) { notice in received.update { $0.append(notice.changes.count) } }
-    try settings.import(text(#"{"a":1,"b":2,"c":3}"#))
-    #expect(received.wait { $0.isEmpty ? nil : $0 } == [3])
-    subscription.cancel()
-  }
-
   // MARK: - Schema versions
-
-  @Test func `of another schema version is refused, except by an empty store`() throws {
-    let second = text(#"{"a":1}"#, #","schemaVersion":2"#)
-    #expect(try settings.import(second).changed.count == 1)
-    #expect(try settings.schemaVersion() == 2, "the new store took it over")
-    #expect(try settings.import(second).unchanged == 1)
-    #expect(try settings.import(text(#"{"a":2}"#)).changed.count == 1, "a text without one fits any")
-    let third = text(#"{"a":1}"#, #","schemaVersion":3"#)
-    #expect(code { try settings.import(third) } == .unsupported)
-    #expect(code { try settings.import(third, ImportOptions(replaces: true, isDryRun: true)) } == .unsupported)
-    let plain = try Store.open("memory:")
-    try plain.set(1, forKey: "x")
-    #expect(code { try plain.import(second) } == .unsupported)
-    #expect(try plain.schemaVersion() == 0)
-  }
 
   @Test func `needs a storage that can change many keys at once`() throws {
     let directory = try Store.open("dir:" + folder.path + "/keys")
@@ -264,7 +197,7 @@ import Testing
     #expect(try settings.import(contentsOf: path).changed.map(\.key) == ["a"])
   }
 
-  @Test func `of another program's text is checked by the declared types, and reports what is left`() throws {
+  @Test func `of another program's text is checked by the declared types, and reports the rest`() throws {
     try settings.declare(Declaration(json: #"{"type":"integer"}"#), forKey: "app.port")
     let options = ImportOptions(format: .json, prefix: "app.", replaces: true)
     try settings.import(#"{"app.old":1,"other":2}"#, ImportOptions(format: .json))

@@ -1,5 +1,7 @@
 // No import reveals a secret, whether the store, the text, or both declare it as one.
 
+@testable import KeptSchema
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -23,6 +25,17 @@ import Testing
     } catch {
       return [report, error.description]
     }
+  }
+
+  @Test(arguments: [false, true]) func `takes a lost declaration, and hides the value`(replaces: Bool) throws {
+    let export = text(#"{"token":"hunter2"}"#, #"{"lost":true}"#)
+    for sentence in try said(export, replaces: replaces, true) { #expect(!sentence.contains("hunter2")) }
+    #expect(try settings.declaration(forKey: "token") == .lost)
+    #expect(try settings.value(forKey: "token") == .string("hunter2"))
+    // A real declaration says more.
+    try settings.declare(Declaration(json: #"{"type":"string"}"#), forKey: "token")
+    try settings.import(export, ImportOptions(replaces: replaces, includesDeclarations: true))
+    #expect(try (settings.declaration(forKey: "token") == .lost) == replaces)
   }
 
   private static let ways = [(false, false), (false, true), (true, false), (true, true)]
@@ -71,7 +84,7 @@ import Testing
 
   private let nested = ImportOptions(format: .nestedJSON, isDryRun: true)
 
-  @Test func `does not split the object of a secret into keys that are none`() throws {
+  @Test func `does not split the object of a secret into keys that are not secret`() throws {
     try settings.declare(Declaration(json: #"{"type":"object","secret":true}"#), forKey: "account")
     let split = #"{"account":{"password":"hunter2","inner":{"pin":"1234"}},"accounts":{"a":"open"}}"#
     let report = try settings.import(split, nested)
@@ -90,6 +103,6 @@ import Testing
     let report = try settings.import(#"{"token":{"days":30},"token.x":1}"#, options)
     #expect(report.refused.isEmpty && report.changed.map(\.key) == ["p/token.x", "p/token/days"])
     #expect(try settings.import(#"{"token":{"days":30,"x":1}}"#, options).refused.map(\.key) == ["p/token"])
-    #expect(try settings.import(#"{"token":"hunter2"}"#, options).refused.isEmpty, "it is no object")
+    #expect(try settings.import(#"{"token":"hunter2"}"#, options).refused.isEmpty, "it is not an object")
   }
 }

@@ -1,10 +1,12 @@
 // Texts that are not exports of Kept, and malformed exports: each is refused, and nothing is changed.
 
+@testable import KeptSchema
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
 
-@Suite struct `A text that is no export` {
+@Suite struct `A text that is not an export` {
   private let settings: Store
   init() throws { settings = try Store.open("memory:") }
 

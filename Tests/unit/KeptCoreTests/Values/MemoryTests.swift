@@ -1,9 +1,8 @@
 // Large amounts of memory are requested first, and refused with a message if they are not available.
 
 import CPlatform
+@testable import KeptValues
 import Testing
-
-@testable import KeptCore
 
 @Suite struct MemoryTests {
   /// More than any machine can map.
@@ -14,7 +13,7 @@ import Testing
   @Test(arguments: [tooMuch, Int.max]) func `an allocation that fails says what it was for`(count: Int) {
     let error = refusal { try Memory.ask(for: count, to: "read a test") }
     #expect(error?.code == .failed)
-    #expect(error?.message.contains("no memory to read a test") == true)
+    #expect(error?.message.contains("not enough memory to read a test") == true)
     #expect(error?.message.contains("; free some") == true)
   }
 
@@ -35,7 +34,7 @@ import Testing
     #expect(numbers.capacity < 40_000)
   }
 
-  @Test func `what is used up bit by bit is asked for in time`() throws {
+  @Test func `memory that is used up bit by bit is asked for in time`() throws {
     var allowance = Allowance()
     for _ in 0..<1000 { try allowance.take(1 << 10, to: "test") }
     let error = refusal { try allowance.take(Self.tooMuch, to: "test") }

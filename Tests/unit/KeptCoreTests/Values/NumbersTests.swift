@@ -1,6 +1,6 @@
 // Numbers convert only if the value is preserved.
 
-import KeptCore
+@testable import KeptValues
 import Testing
 
 @Suite struct ValueNumbersTests {

@@ -1,6 +1,6 @@
 // The form that a store keeps, and what it refuses.
 
-import KeptCore
+@testable import KeptValues
 import Testing
 
 @Suite struct ValueStoredFormTests {
@@ -40,29 +40,29 @@ import Testing
   }
 
   @Test func `a NUL is refused in a dictionary's key and accepted in text`() throws {
-    expectRefused(["a\0": 1], .invalid, "key holds a NUL")
-    expectRefused([["b": ["\0": 1]]], .invalid, "key holds a NUL")
+    expectRefused(["a\0": 1], .invalid, "key contains a NUL")
+    expectRefused([["b": ["\0": 1]]], .invalid, "key contains a NUL")
     #expect(try Value.array(["\0"]).checkedForStore() == ["\0"])
   }
 
   @Test func `64 nested containers are accepted and 65 are refused`() throws {
     #expect(try nested(64).checkedForStore() == nested(64))
     #expect(try nested(63, inside: []).checkedForStore() == nested(63, inside: []))
-    expectRefused(nested(65), .tooLarge, "nested more than 64 deep")
-    expectRefused(nested(64, inside: []), .tooLarge, "nested more than 64 deep")
-    expectRefused(nested(2000), .tooLarge, "nested more than 64 deep")
+    expectRefused(nested(65), .tooLarge, "nested more than 64 levels deep")
+    expectRefused(nested(64, inside: []), .tooLarge, "nested more than 64 levels deep")
+    expectRefused(nested(2000), .tooLarge, "nested more than 64 levels deep")
   }
 
   @Test func `16 MiB are accepted and a byte more is refused`() throws {
     let limit = Limits.valueBytes
     let text = String(repeating: "x", count: limit)
     #expect(try Value.string(text).checkedForStore().kind == .string)
-    expectRefused(.string(text + "x"), .tooLarge, "16777217 bytes; at most 16777216")
+    expectRefused(.string(text + "x"), .tooLarge, "16777217 bytes long; at most 16777216")
     #expect(try Value.bytes(Array(text.utf8)).checkedForStore().kind == .bytes)
     expectRefused(.bytes(Array(text.utf8) + [1]), .tooLarge, "16777217 bytes")
     #expect(try Value.array([.string(String(text.dropLast(4)))]).checkedForStore().kind == .array)
-    expectRefused([.string(String(text.dropLast(3)))], .tooLarge, "as JSON, 16777217 bytes")
-    expectRefused(["a": .string(String(repeating: "\u{1}", count: limit / 6))], .tooLarge, "as JSON")
+    expectRefused([.string(String(text.dropLast(3)))], .tooLarge, "the JSON of the value is 16777217 bytes long")
+    expectRefused(["a": .string(String(repeating: "\u{1}", count: limit / 6))], .tooLarge, "the JSON of the value")
   }
 
   @Test(arguments: 1...10)

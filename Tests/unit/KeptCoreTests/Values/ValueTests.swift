@@ -1,6 +1,6 @@
 // Equality of values and of names.
 
-import KeptCore
+@testable import KeptValues
 import Testing
 
 @Suite struct ValueTests {
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "a key is empty"), ("a\0b", "a NUL at byte 1"), ("\0", "a NUL at byte 0"),
+    ("", "the key is empty"), ("a\0b", "a NUL at byte 1"), ("\0", "a NUL at byte 0"),
     (String(repeating: "k", count: 1025), "1025 bytes"), (String(repeating: "é", count: 513), "1026 bytes"),
   ])
   func `any other text is not a key`(text: String, fragment: String) {

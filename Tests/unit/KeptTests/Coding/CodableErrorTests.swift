@@ -14,12 +14,12 @@ private struct Drawing: Codable, Storable {
   private func sentence(_ value: Value) -> String { failure(.wrongType) { _ = try Drawing(stored: value) } }
 
   @Test func `an undecodable value names the place, the kind found and the type asked for`() {
-    #expect(sentence("text") == "holds string, asked for dictionary")
+    #expect(sentence("text") == "holds a string, not a dictionary")
     #expect(sentence([:]) == "has no member \"title\"")
-    #expect(sentence(["title": 1, "points": []]) == "at .title: holds int, asked for string")
-    #expect(sentence(["title": "", "points": .null]) == "at .points: holds null, asked for array")
+    #expect(sentence(["title": 1, "points": []]) == "at .title: holds an int, not a string")
+    #expect(sentence(["title": "", "points": .null]) == "at .points: holds null, not an array")
     #expect(
-      sentence(["title": "", "points": [["x": 1], ["x": "2"]]]) == "at .points[1].x: holds string, asked for int")
+      sentence(["title": "", "points": [["x": 1], ["x": "2"]]]) == "at .points[1].x: holds a string, not an int")
     #expect(sentence(["title": "", "points": [[:]]]) == "at .points[0]: has no member \"x\"")
   }
 
@@ -27,7 +27,7 @@ private struct Drawing: Codable, Storable {
     struct Small: Codable, Storable { var byte: UInt8 }
     #expect(
       failure(.wrongType) { _ = try Small(stored: ["byte": 256]) }
-        == "at .byte: holds int that UInt8 cannot hold unaltered")
+        == "at .byte: holds an int that UInt8 cannot hold exactly")
     _ = failure(.wrongType) { _ = try Small(stored: ["byte": true]) }
   }
 
@@ -62,7 +62,7 @@ private struct Drawing: Codable, Storable {
   @Test func `a date that no store can hold is refused with its path`() {
     struct Event: Codable, Storable { var dates: [Date] }
     let event = Event(dates: [Date(timeIntervalSinceReferenceDate: 0), Date(timeIntervalSinceReferenceDate: .nan)])
-    #expect(failure(.invalid) { _ = try event.stored() }.hasPrefix("at .dates[1]: is given a date"))
+    #expect(failure(.invalid) { _ = try event.stored() }.hasPrefix("at .dates[1]: the date is NaN"))
   }
 
   @Test func `64 containers inside each other are encoded, the 65th is refused`() throws {

@@ -162,7 +162,7 @@ private struct StringKey: CodingKey {
     #expect(try decoder.decode([Reader].self, from: [1]).first?.text == "hi")
   }
 
-  @Test func `an array gives its elements one by one, and a null where it stands`() throws {
+  @Test func `an array gives its elements one by one, and a null in its place`() throws {
     struct Row: Decodable {
       var numbers: [Int] = []
       init(from decoder: any Decoder) throws {

@@ -16,33 +16,33 @@ import Testing
     _ = failure(.invalid) { _ = try Int??.some(nil).stored() }
   }
 
-  @Test func `null is not read as what is not optional`() {
-    #expect(failure(.wrongType) { _ = try [Int](stored: [1, .null]) } == "at [1]: holds null, asked for int")
+  @Test func `null is not read as a type that is not optional`() {
+    #expect(failure(.wrongType) { _ = try [Int](stored: [1, .null]) } == "at [1]: holds null, not an int")
   }
 
   @Test func `an error says where inside the value it is`() {
     let rows: Value = ["rows": [["x": 1], ["x": "2"]]]
     #expect(
       failure(.wrongType) { _ = try [String: [[String: Int]]](stored: rows) }
-        == "at .rows[1].x: holds string, asked for int")
+        == "at .rows[1].x: holds a string, not an int")
     #expect(
       failure(.wrongType) { _ = try [String: Int](stored: ["a b": true]) }
-        == "at [\"a b\"]: holds bool, asked for int")
-    #expect(failure(.invalid) { _ = try [0, Int128.max].stored() }.hasPrefix("at [1]: is given an integer"))
-    #expect(failure(.invalid) { _ = try ["n": Int128.max].stored() }.hasPrefix("at .n: is given an integer"))
+        == "at [\"a b\"]: holds a bool, not an int")
+    #expect(failure(.invalid) { _ = try [0, Int128.max].stored() }.hasPrefix("at [1]: the integer has"))
+    #expect(failure(.invalid) { _ = try ["n": Int128.max].stored() }.hasPrefix("at .n: the integer has"))
   }
 
-  @Test func `other kinds are no arrays and no dictionaries`() {
-    #expect(failure(.wrongType) { _ = try [Int](stored: ["a": 1]) } == "holds dictionary, asked for array")
-    #expect(failure(.wrongType) { _ = try [String: Int](stored: [1]) } == "holds array, asked for dictionary")
-    #expect(failure(.wrongType) { _ = try [Int](stored: 1) } == "holds int, asked for array")
+  @Test func `other kinds are neither arrays nor dictionaries`() {
+    #expect(failure(.wrongType) { _ = try [Int](stored: ["a": 1]) } == "holds a dictionary, not an array")
+    #expect(failure(.wrongType) { _ = try [String: Int](stored: [1]) } == "holds an array, not a dictionary")
+    #expect(failure(.wrongType) { _ = try [Int](stored: 1) } == "holds an int, not an array")
   }
 
   /// "é" as one scalar and as two: two names in C, Python and JSON, one in a Swift dictionary.
   private let twins: Value = ["\u{E9}": 1, "e\u{301}": 2, "other": 3]
 
   @Test func `names that Swift holds to be equal are refused rather than one of them lost`() throws {
-    #expect(failure(.wrongType) { _ = try [String: Int](stored: twins) }.contains("whose bytes differ"))
+    #expect(failure(.wrongType) { _ = try [String: Int](stored: twins) }.contains("differ in their bytes"))
     // Reading the values without conversion loses nothing.
     let settings = TestStore().store
     let untyped = Key<Value?>("twins")
@@ -63,7 +63,7 @@ import Testing
     struct Words: Codable, Storable { var counts: [String: Int] }
     #expect(
       failure(.wrongType) { _ = try Words(stored: ["counts": twins]) }
-        .hasPrefix("at .counts: has two members named"))
+        .hasPrefix("at .counts: has two members whose names are both"))
   }
 
   @Test func `such names among members that a Codable struct ignores are accepted`() throws {

@@ -20,12 +20,12 @@ import Testing
     for step in 0..<10_000 {
       // Dates of today are multiples of 2^-23 s, so an integer number of ns can be computed exactly.
       let units = Int64(presentDay.lowerBound) << 23 + Int64(step) * 524_287
-      let moment = try Timestamp(Date(timeIntervalSinceReferenceDate: Double(units) / 0x1p23))
+      let timestamp = try Timestamp(Date(timeIntervalSinceReferenceDate: Double(units) / 0x1p23))
       let fraction = Int64(units & (1 << 23 - 1)) * 1_000_000_000
       let nearest = fraction >> 23 + (fraction >> 22 & 1)
       // Halves are rounded away from zero or to even; both are 0.5 ns off.
-      #expect(moment.seconds == units >> 23 + 978_307_200)
-      #expect(Int64(moment.nanoseconds) == nearest)
+      #expect(timestamp.seconds == units >> 23 + 978_307_200)
+      #expect(Int64(timestamp.nanoseconds) == nearest)
     }
   }
 
@@ -40,12 +40,12 @@ import Testing
   }
 
   @Test func `a Timestamp keeps nanoseconds that a Date cannot`() throws {
-    let moment = try Timestamp(seconds: 1_795_218_241, nanoseconds: 123_456_789)
-    #expect(try Timestamp(stored: moment.stored()) == moment)
-    #expect(abs(Date(moment).timeIntervalSinceReferenceDate - 816_911_041.123456789) < 1e-6)
+    let timestamp = try Timestamp(seconds: 1_795_218_241, nanoseconds: 123_456_789)
+    #expect(try Timestamp(stored: timestamp.stored()) == timestamp)
+    #expect(abs(Date(timestamp).timeIntervalSinceReferenceDate - 816_911_041.123456789) < 1e-6)
   }
 
-  @Test func `the first and the last moment of the years 0 to 9999 are kept`() throws {
+  @Test func `the first and the last second of the years 0 to 9999 are kept`() throws {
     for seconds in [Timestamp.validSeconds.lowerBound, Timestamp.validSeconds.upperBound] {
       let date = Date(try Timestamp(seconds: seconds))
       #expect(try Timestamp(date).seconds == seconds)
@@ -74,8 +74,8 @@ import Testing
     _ = failure(.invalid) { _ = try Date(timeIntervalSinceReferenceDate: interval).stored() }
   }
 
-  @Test func `other kinds are no dates`() {
-    #expect(failure(.wrongType) { _ = try Date(stored: 0) } == "holds int, asked for date")
-    #expect(failure(.wrongType) { _ = try Timestamp(stored: "2026-11-20") } == "holds string, asked for date")
+  @Test func `other kinds are not dates`() {
+    #expect(failure(.wrongType) { _ = try Date(stored: 0) } == "holds an int, not a date")
+    #expect(failure(.wrongType) { _ = try Timestamp(stored: "2026-11-20") } == "holds a string, not a date")
   }
 }

@@ -46,9 +46,9 @@ import Testing
   }
 
   @Test(arguments: [0.5, -0.0, .nan, .infinity, 1e19, -1e300])
-  func `a double that is no integer is not read as one`(_ number: Double) {
+  func `a double that is not an integer is not read as one`(_ number: Double) {
     #expect(
-      failure(.wrongType) { _ = try Int(stored: .double(number)) } == "holds double that Int cannot hold unaltered")
+      failure(.wrongType) { _ = try Int(stored: .double(number)) } == "holds a double that Int cannot hold exactly")
   }
 
   @Test func `numbers that survive it convert both ways`() throws {
@@ -79,11 +79,11 @@ import Testing
   }
 
   @Test func `a bool is never a number, a number never a bool, and text is neither`() {
-    #expect(failure(.wrongType) { _ = try Int(stored: true) } == "holds bool, asked for int")
-    #expect(failure(.wrongType) { _ = try Double(stored: false) } == "holds bool, asked for double")
-    #expect(failure(.wrongType) { _ = try Bool(stored: 1) } == "holds int, asked for bool")
-    #expect(failure(.wrongType) { _ = try Int(stored: "1") } == "holds string, asked for int")
-    #expect(failure(.wrongType) { _ = try String(stored: 1) } == "holds int, asked for string")
-    #expect(failure(.wrongType) { _ = try Bool(stored: "true") } == "holds string, asked for bool")
+    #expect(failure(.wrongType) { _ = try Int(stored: true) } == "holds a bool, not an int")
+    #expect(failure(.wrongType) { _ = try Double(stored: false) } == "holds a bool, not a double")
+    #expect(failure(.wrongType) { _ = try Bool(stored: 1) } == "holds an int, not a bool")
+    #expect(failure(.wrongType) { _ = try Int(stored: "1") } == "holds a string, not an int")
+    #expect(failure(.wrongType) { _ = try String(stored: 1) } == "holds an int, not a string")
+    #expect(failure(.wrongType) { _ = try Bool(stored: "true") } == "holds a string, not a bool")
   }
 }

@@ -22,17 +22,19 @@ private struct Days: OptionSet, Storable {
   }
 
   @Test func `an unknown raw value is an error that names the type`() {
-    #expect(failure(.wrongType) { _ = try Theme(stored: "sepia") } == "holds string that is not a Theme")
-    #expect(failure(.wrongType) { _ = try Level(stored: 2) } == "holds int that is not a Level")
-    #expect(failure(.wrongType) { _ = try Level(stored: 300) } == "holds int that UInt8 cannot hold unaltered")
-    #expect(failure(.wrongType) { _ = try Theme(stored: 1) } == "holds int, asked for string")
+    #expect(failure(.wrongType) { _ = try Theme(stored: "sepia") } == "holds a string that is not a Theme")
+    #expect(failure(.wrongType) { _ = try Level(stored: 2) } == "holds an int that is not a Level")
+    #expect(failure(.wrongType) { _ = try Level(stored: 300) } == "holds an int that UInt8 cannot hold exactly")
+    #expect(failure(.wrongType) { _ = try Theme(stored: 1) } == "holds an int, not a string")
   }
 
   @Test func `an unknown raw value inside an array or a dictionary says where`() {
     #expect(
-      failure(.wrongType) { _ = try [Theme](stored: ["dark", "sepia"]) } == "at [1]: holds string that is not a Theme")
+      failure(.wrongType) { _ = try [Theme](stored: ["dark", "sepia"]) } == "at [1]: holds a string that is not a Theme"
+    )
     #expect(
-      failure(.wrongType) { _ = try [String: [Level]](stored: ["a": [2]]) } == "at .a[0]: holds int that is not a Level"
+      failure(.wrongType) { _ = try [String: [Level]](stored: ["a": [2]]) }
+        == "at .a[0]: holds an int that is not a Level"
     )
   }
 }

@@ -15,7 +15,7 @@ import Testing
     #expect(try Data(stored: data.stored()) == data)
     #expect(data[10..<12].stored() == .bytes([10, 11]))
     #expect(try Data(stored: Data().stored()) == Data())
-    #expect(failure(.wrongType) { _ = try Data(stored: "AAEC") } == "holds string, asked for bytes")
+    #expect(failure(.wrongType) { _ = try Data(stored: "AAEC") } == "holds a string, not bytes")
   }
 
   @Test(arguments: [
@@ -45,12 +45,12 @@ import Testing
     #expect(failure(.wrongType) { _ = try URL(stored: "/a\0b") } == "holds a string that is not a URL")
   }
 
-  @Test func `a UUID is its text, and other text is none`() throws {
+  @Test func `a UUID is its text, and other text is not a UUID`() throws {
     let uuid = UUID()
     #expect(uuid.stored() == .string(uuid.uuidString))
     #expect(try UUID(stored: .string(uuid.uuidString.lowercased())) == uuid)
     #expect(failure(.wrongType) { _ = try UUID(stored: "1234") } == "holds a string that is not a UUID")
     #expect(failure(.wrongType) { _ = try URL(stored: "") } == "holds a string that is not a URL")
-    #expect(failure(.wrongType) { _ = try UUID(stored: 1) } == "holds int, asked for string")
+    #expect(failure(.wrongType) { _ = try UUID(stored: 1) } == "holds an int, not a string")
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ComingFromTests {
   @Test(arguments: ["SwiftDefaults", "swift-user-defaults", "TypedDefaults", "SafeDefaultsKit", "Persist"])
-  func `what a table says of Kept stands in its program, which compiles`(library: String) throws {
+  func `what a table says of Kept is in its program, which compiles`(library: String) throws {
     let page = URL(filePath: #filePath).appending(path: "../../../../../docs/guide/coming-from.md").standardizedFileURL
     let sections = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "\n## ")
     let section = try #require(sections.first { $0.hasPrefix(library + "\n") })

@@ -57,7 +57,7 @@ import Testing
   private static func examples() throws -> [String] {
     let sources = URL(filePath: #filePath).appending(path: "../../../../../Sources").standardizedFileURL
     var examples: [String] = []
-    for module in ["Kept", "KeptCore", "KeptUserDefaults"] {
+    for module in ["Kept", "KeptValues", "KeptSystem", "KeptSchema", "KeptCore", "KeptUserDefaults"] {
       let files = FileManager.default.enumerator(at: sources.appending(path: module), includingPropertiesForKeys: nil)
       for case let file as URL in files ?? .init() where file.pathExtension == "swift" {
         let source = try String(contentsOf: file, encoding: .utf8)

@@ -17,7 +17,7 @@ import Testing
     #expect(sections.last?.hasPrefix("In C and Python\n") == true)
   }
 
-  @Test func `of a page only its Swift is compiled, each line where it stands`() {
+  @Test func `of a page only its Swift is compiled, each line in its place`() {
     let page = Page(name: "page", text: "a\n```json\n{}\n```\n```swift\nlet a = 1\n```\nb\n```swift\nprint(a)\n```\n")
     #expect(page.program == "\n\n\n\n\nlet a = 1\n\n\n\nprint(a)\n\n")
   }

@@ -53,7 +53,7 @@ import Testing
   /// The public types that the modules beneath Kept declare.
   private static func declared() throws -> Set<String> {
     var names: Set<String> = []
-    for module in ["KeptCore"] {
+    for module in ["KeptValues", "KeptSystem", "KeptSchema", "KeptCore"] {
       let files = FileManager.default.enumerator(at: sources.appending(path: module), includingPropertiesForKeys: nil)
       while let file = files?.nextObject() as? URL {
         guard file.pathExtension == "swift" else { continue }

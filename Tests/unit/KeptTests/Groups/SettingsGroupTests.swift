@@ -79,19 +79,19 @@ private struct Films: SettingsGroup {
   @Test func `another kind is an error, never 0 or a parsed text, and stays as it is`() throws {
     let group = Sample(store: TestStore().store)
     try group.set("5", forKey: .visits)
-    let sentence = #""visit count": holds string, asked for "#
-    #expect(failure(.wrongType) { _ = try group.integer(forKey: .visits) } == sentence + "int")
-    #expect(failure(.wrongType) { _ = try group.bool(forKey: .visits) } == sentence + "bool")
-    #expect(failure(.wrongType) { _ = try group.double(forKey: .visits) } == sentence + "double")
-    #expect(failure(.wrongType) { _ = try group.float(forKey: .visits) } == sentence + "double")
+    let sentence = #""visit count": holds a string, not "#
+    #expect(failure(.wrongType) { _ = try group.integer(forKey: .visits) } == sentence + "an int")
+    #expect(failure(.wrongType) { _ = try group.bool(forKey: .visits) } == sentence + "a bool")
+    #expect(failure(.wrongType) { _ = try group.double(forKey: .visits) } == sentence + "a double")
+    #expect(failure(.wrongType) { _ = try group.float(forKey: .visits) } == sentence + "a double")
     #expect(failure(.wrongType) { _ = try group.data(forKey: .visits) } == sentence + "bytes")
-    #expect(failure(.wrongType) { _ = try group.array(forKey: .visits) } == sentence + "array")
-    #expect(failure(.wrongType) { _ = try group.dictionary(forKey: .visits) } == sentence + "dictionary")
+    #expect(failure(.wrongType) { _ = try group.array(forKey: .visits) } == sentence + "an array")
+    #expect(failure(.wrongType) { _ = try group.dictionary(forKey: .visits) } == sentence + "a dictionary")
     #expect(try group.object(forKey: .visits) == "5")
     try group.set(12.34, forKey: .share)
     _ = failure(.wrongType) { _ = try group.integer(forKey: .share) }
     try group.set(["a", 1] as [Value], forKey: .list)
-    #expect(failure(.wrongType) { _ = try group.stringArray(forKey: .list) }.contains("at [1]: holds int"))
+    #expect(failure(.wrongType) { _ = try group.stringArray(forKey: .list) }.contains("at [1]: holds an int"))
     #expect(try group.array(forKey: .list) == ["a", 1])
   }
 
@@ -111,7 +111,7 @@ private struct Films: SettingsGroup {
     let (books, comics) = (Books(store: settings), Comics(store: settings))
     #expect(try books.integer(forKey: .id) == nil)
     let sentence = failure(.typeConflict) { try comics.set(10, forKey: .id) }
-    #expect(sentence.hasPrefix("\"id\": is a key of the group KeptTests."))
+    #expect(sentence.hasPrefix("\"id\": is a key of both KeptTests."))
     #expect(sentence.contains("Books") && sentence.contains("Comics") && sentence.contains("namespace"))
     _ = failure(.typeConflict) { _ = try comics.integer(forKey: .id) }
     _ = failure(.typeConflict) { _ = try comics.object(forKey: .id) }

@@ -64,7 +64,7 @@ private struct Camera {
     try settings.set(["volume": 7, "name": false], forKey: "tolerant")
     #expect(try tolerant.get() == Tolerant(volume: 7))
     try settings.set(5, forKey: "tolerant")
-    #expect(failure(.wrongType) { _ = try tolerant.get() } == "\"tolerant\": holds int, asked for dictionary")
+    #expect(failure(.wrongType) { _ = try tolerant.get() } == "\"tolerant\": holds an int, not a dictionary")
     #expect(try settings.value(forKey: "tolerant") == 5)
     try tolerant.set(Tolerant(name: "Ada"))
     #expect(try settings.value(forKey: "tolerant") == ["volume": 50, "name": "Ada"])

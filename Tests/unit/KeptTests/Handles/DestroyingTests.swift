@@ -27,8 +27,8 @@ extension Keys {
     let volume = try here.handle(.volume)
     let sentence = failure(.typeConflict) { _ = try there.handle("audio.volume", of: String.self) }
     #expect(
-      sentence == #""audio.volume": is handled as Int in this process, asked for String; "#
-        + "destroy those handles first")
+      sentence == #""audio.volume": has handles of type Int in this process, so it cannot have one of type String; "#
+        + "destroy those first")
     #expect(volume.value == 50)
     // Another location is not affected.
     #expect(try settings.handle("audio.volume", of: String.self).value == nil)

@@ -15,12 +15,12 @@ import Testing
   }
 
   @Test func `is destroyed without waiting for a writer who is only in the parent`() throws {
-    let answers = try ask("fork-beside-a-written-handle")
+    let answers = try ask("fork-while-a-handle-is-written")
     #expect(answers == ["ok", "the parent still waited, the child read 1 and destroyed", "absent"])
   }
 
   @Test func `is written though the parent was about to destroy it`() throws {
-    let answers = try ask("fork-beside-a-destroyed-handle")
+    let answers = try ask("fork-while-a-handle-is-destroyed")
     #expect(answers == ["ok", "the parent still waited, the child read 1 and wrote", "3"])
   }
 }

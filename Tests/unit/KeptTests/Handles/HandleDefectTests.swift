@@ -79,7 +79,7 @@ extension Keys {
     tokens.withLock { $0 = [] }
   }
 
-  @Test func `an observer that was taken out of its slot is not called with what was queued`() throws {
+  @Test func `an observer that was taken out of its slot is not called with queued changes`() throws {
     let (queue, volume) = (DispatchQueue(label: "observers"), try settings.handle(.volume))
     let notes = ReceivedNotes<Int>()
     queue.suspend()
@@ -92,7 +92,7 @@ extension Keys {
     #expect(notes.all.isEmpty)
   }
 
-  @Test func `changes by many threads are delivered in the order in which they are stored`() async throws {
+  @Test func `changes by many threads are delivered in the order of their commits`() async throws {
     let volume = try settings.handle(.volume)
     var received = Received<Int>()
     let note = received.note

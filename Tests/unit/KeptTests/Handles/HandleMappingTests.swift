@@ -55,7 +55,7 @@ extension Keys {
     try settings.set(3, forKey: "level")
     #expect(theme.value == .light && level.value == nil && level.defaulted(to: .low).value == .low)
     #expect(test.takeReported().map(\.code) == [.wrongType, .wrongType, .wrongType])
-    #expect(failure(.wrongType) { _ = try theme.get() } == #""theme": holds string that is not a Theme"#)
+    #expect(failure(.wrongType) { _ = try theme.get() } == #""theme": holds a string that is not a Theme"#)
     #expect(failure(.wrongType) { _ = try level.get() } == "holds an Int that is not a Level")
     #expect(try settings.value(forKey: "theme") == "sepia" && settings.value(forKey: "level") == 3)
   }
@@ -69,7 +69,7 @@ extension Keys {
     try settings.set(["dark", "sepia"], forKey: "themes")
     try settings.set([1, 3], forKey: "levels")
     #expect(themes.value == [] && levels.value == nil)
-    #expect(failure(.wrongType) { _ = try themes.get() } == #""themes": at [1]: holds string that is not a Theme"#)
+    #expect(failure(.wrongType) { _ = try themes.get() } == #""themes": at [1]: holds a string that is not a Theme"#)
     _ = failure(.wrongType) { _ = try levels.get() }
     #expect(try settings.value(forKey: "themes") == ["dark", "sepia"])
   }
@@ -106,7 +106,7 @@ extension Keys {
     #expect(settings[Key<String?>("words")] == "one two" && words.value == ["one", "two"])
   }
 
-  @Test func `that fails to encode or decode leaves what is stored`() throws {
+  @Test func `that fails to encode or decode leaves the stored value`() throws {
     let number: Handle<Double?> = try settings.handle("number", through: .json)
     number.value = 1
     #expect(throws: EncodingError.self) { try number.set(.nan) }
@@ -130,7 +130,7 @@ extension Keys {
     #expect(halves.value == [0.5, 1, 1.5])
     try settings.set([1, "two"], forKey: "halves")
     #expect(halves.value == nil)
-    #expect(failure(.wrongType) { _ = try halves.get() } == #""halves": at [1]: holds string, asked for int"#)
+    #expect(failure(.wrongType) { _ = try halves.get() } == #""halves": at [1]: holds a string, not an int"#)
   }
 
   @Test func `delivers what cannot be decoded with the error that was thrown`() async throws {

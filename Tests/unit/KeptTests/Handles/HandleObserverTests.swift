@@ -124,7 +124,7 @@ extension Keys {
     second.cancel()
   }
 
-  @Test func `receives what was set and removed, with the default as the new value`() async throws {
+  @Test func `receives sets and removals, with the default as the new value`() async throws {
     let volume = try settings.handle(.volume)
     var received = Received<Handle<Int>.Change>()
     let subscription = try volume.observe(initial: true, received.note)
@@ -147,7 +147,7 @@ extension Keys {
     let change = try await received.take()[0]
     #expect(change.new == 50 && change.event == .set)
     let sentence = failure(.wrongType) { _ = try change.result.get() }
-    #expect(sentence == #""audio.volume": holds string, asked for int"#)
+    #expect(sentence == #""audio.volume": holds a string, not an int"#)
     subscription.cancel()
   }
 

@@ -80,7 +80,7 @@ extension Keys {
     try settings.set("loud", forKey: "audio.volume")
     #expect(volume.value == 50)
     #expect(test.takeReported().map(\.code) == [.wrongType])
-    #expect(failure(.wrongType) { _ = try volume.get() } == #""audio.volume": holds string, asked for int"#)
+    #expect(failure(.wrongType) { _ = try volume.get() } == #""audio.volume": holds a string, not an int"#)
     #expect(try settings.value(forKey: "audio.volume") == "loud")
   }
 
@@ -127,7 +127,7 @@ extension Keys {
     try list[0].set(60)
     #expect(volume.value == 60 && list[0].value as? Int == 60)
     let sentence = failure(.wrongType) { try list[0].set("loud") }
-    #expect(sentence == #""audio.volume": is given String, and its handle is of Int"#)
+    #expect(sentence == #""audio.volume": the value is of type String, but the handle is of type Int"#)
     #expect(list[0].handle(of: Int.self) === volume && list[0].handle(of: String.self) == nil)
     var received = Received<Int?>()
     let note = received.note

@@ -1,4 +1,4 @@
-// Declaring keys: what is inferred, when defaults are evaluated, and which names are invalid.
+// Declaring keys: inference, when defaults are evaluated, and which names are invalid.
 
 import Kept
 import Synchronization
@@ -27,7 +27,7 @@ extension Keys {
     #expect(settings[.recent] == ["a.txt"])
   }
 
-  @Test func `what was never stored reads as the default, and is not stored by reading`() throws {
+  @Test func `a key that was never stored reads as the default, and is not stored by reading`() throws {
     #expect(settings[.volume] == 50)
     #expect(try settings.value(for: .theme) == .system)
     #expect(settings[.nickname] == nil)

@@ -53,7 +53,7 @@ import Testing
     #expect(settings[key] == 7)
   }
 
-  @Test func `is no layer's below the key's own`() throws {
+  @Test func `is not a layer's below the key's own`() throws {
     try settings.register(70, for: key(.never))
     #expect(settings[key(.both)] == 70)
     #expect(try settings.keys() == [])

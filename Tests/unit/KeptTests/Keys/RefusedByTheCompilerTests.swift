@@ -91,22 +91,22 @@ import Testing
       _ = Double(try settings.value(for: .volume)) / 2
       let changes = settings.changes(of: .volume)
       Task { for await change in changes { settings[.volume] = change.new } }
-      Task { for await change in changes { settings[.theme] = change.new } } //! another type than the value
+      Task { for await change in changes { settings[.theme] = change.new } } //! have different types
       let reader = changes.makeAsyncIterator()
       elsewhere(reader)                                     //! to 'Sendable' is unavailable
 
-      settings[.volume] = "loud"                            //! another type than the value
-      settings[.volume] = 0.5                               //! another type than the value
+      settings[.volume] = "loud"                            //! have different types
+      settings[.volume] = 0.5                               //! have different types
       settings[.volume] = nil                               //! 'nil' cannot be assigned
-      settings[.theme] = "dark"                             //! another type than the value
-      transaction[.volume] = Plain()                        //! another type than the value
-      let name: String = settings[.volume]                  //! another type than the value
+      settings[.theme] = "dark"                             //! have different types
+      transaction[.volume] = Plain()                        //! have different types
+      let name: String = settings[.volume]                  //! have different types
       try settings.set("loud", for: .volume)                //! String
       try settings.register("loud", for: .volume)           //! String
       try settings.declare(.loudness)                       //! 'loudness'
       try settings.set(nil, for: .volume)                   //! 'nil' is not compatible
       try settings.updateValue(.volume) { $0 += 0.5 }            //! Double
-      let size: Double = try settings.value(for: .volume)   //! another type than the value
+      let size: Double = try settings.value(for: .volume)   //! have different types
       _ = settings[.loudness]                               //! no member 'loudness'
       _ = (name, size)
     }

@@ -32,7 +32,7 @@ private struct Members: Codable, Storable, Equatable { var members: [String: Int
     #expect(sourceLocation: source) {
       try body()
     } throws: { error in
-      !"\(error)".contains("hunter2") && "\(error)".contains("of a secret no more is said")
+      !"\(error)".contains("hunter2") && "\(error)".contains("the value is secret")
     }
   }
 
@@ -70,6 +70,6 @@ private struct Members: Codable, Storable, Equatable { var members: [String: Int
     defer { subscription.cancel() }
     let sentences = received.withLock { $0 }
     #expect(sentences.count == 1)
-    #expect(sentences.allSatisfy { $0.contains("of a secret no more is said") && !$0.contains("hunter2") })
+    #expect(sentences.allSatisfy { $0.contains("the value is secret") && !$0.contains("hunter2") })
   }
 }

@@ -33,7 +33,7 @@ private final class Derived: Base {
   private let volume = ["-audio.volume", "<integer>30</integer>"]
   private let level = ["-debug.level", "<integer>-1</integer>"]
 
-  @Test func `properties are arguments as they are declared, nil is none, and others follow`() throws {
+  @Test func `properties are arguments as they are declared, nil is omitted, and others follow`() throws {
     var launch = PlayerLaunch()
     #expect(try launch.encodeLaunchArguments() == volume + level + ["--verbose"])
     launch.trace = true

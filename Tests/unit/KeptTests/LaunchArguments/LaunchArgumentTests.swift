@@ -1,4 +1,4 @@
-// Settings as arguments: what is written, what is refused, and what the launched program reads.
+// Settings as arguments: writing, refusals, and the values that the launched program reads.
 
 import Foundation
 import Kept
@@ -46,12 +46,12 @@ private func fragment(_ value: Value) throws -> String {
   }
 
   @Test func `a date is cut to whole seconds, not rounded`() throws {
-    let moment = try Timestamp(text: "2001-01-02T00:00:00.999999999Z")
-    #expect(try fragment(.date(moment)) == "<date>2001-01-02T00:00:00Z</date>")
+    let date = try Timestamp(text: "2001-01-02T00:00:00.999999999Z")
+    #expect(try fragment(.date(date)) == "<date>2001-01-02T00:00:00Z</date>")
     #expect(try fragment(.date(Timestamp(text: "1969-12-31T23:59:59.5Z"))) == "<date>1969-12-31T23:59:59Z</date>")
   }
 
-  @Test func `keys follow in the order in which they were last set, and nil takes one out`() throws {
+  @Test func `keys follow in the order of their last sets, and nil takes one out`() throws {
     var launch = LaunchArguments()
     try launch.set(1, for: .volume)
     try launch.set(Theme.dark, for: .theme)
@@ -80,13 +80,13 @@ private func fragment(_ value: Value) throws -> String {
     }
   }
 
-  @Test func `what no argument can hold is refused with its key, and what was set stays`() throws {
+  @Test func `a value that no argument can hold is refused with its key, and earlier ones stay`() throws {
     var launch = LaunchArguments()
     try launch.set(1, for: .volume)
     let before = launch
     #expect(
       failure(.invalid) { try launch.set(["a": [1, nil]], forKey: "audio.volume") }
-        .hasPrefix("\"audio.volume\": at .a[1]: is given a nil inside"))
+        .hasPrefix("\"audio.volume\": at .a[1]: the value contains nil"))
     #expect(failure(.invalid) { try launch.set("a\0b", forKey: "name") }.contains("NUL"))
     #expect(failure(.invalid) { try launch.set(5, forKey: "5") }.contains("read as a number"))
     _ = failure(.invalid) { try launch.set(5, forKey: "") }
@@ -97,7 +97,7 @@ private func fragment(_ value: Value) throws -> String {
 }
 
 @Suite struct `A program that is started with settings` {
-  @Test func `reads each value as it was set, before what is stored`() throws {
+  @Test func `reads each value as it was set, before the stored one`() throws {
     let values: ValueDictionary = [
       "text": "42", "markup": " <a href=\"x\">&amp;\n", "bool": true, "negative": -5, "large": .uint(.max),
       "real": 0.1, "tiny": 0x1p-1074, "infinite": .double(-.infinity), "number": .double(.nan), "whole": 3.0,

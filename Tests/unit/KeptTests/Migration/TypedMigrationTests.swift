@@ -53,7 +53,7 @@ extension Keys {
     #expect(try settings.keys() == ["audio.volume"])
   }
 
-  @Test func `passes over what is not there, and keeps what is declared without a value`() throws {
+  @Test func `passes over missing keys, and keeps keys declared without a value`() throws {
     try settings.set("Ann", for: .name)
     try settings.declare(.percent)
     try migrate { transaction in

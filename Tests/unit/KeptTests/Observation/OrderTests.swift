@@ -80,7 +80,7 @@ private struct RevisionTracker {
 
   private mutating func apply(_ notice: Notice) {
     for change in notice.changes {
-      #expect(change.old == state[change.key.text], "old is what was delivered before")
+      #expect(change.old == state[change.key.text], "old is the value delivered before")
       state[change.key.text] = change.new
       follow(change)
     }

@@ -76,7 +76,7 @@ extension Keys {
     try settings.set("loud", forKey: "audio.volume")
     let change = try await changes.take(1)[0]
     #expect(change.new == 50 && change.event == .set)
-    #expect(change.error?.description == #""audio.volume": holds string, asked for int"#)
+    #expect(change.error?.description == #""audio.volume": holds a string, not an int"#)
     #expect(test.takeReported().isEmpty)
   }
 

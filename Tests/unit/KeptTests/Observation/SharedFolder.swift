@@ -16,12 +16,12 @@ final class SharedFolder: Sendable {
 
   deinit { try? FileManager.default.removeItem(atPath: (location as NSString).deletingLastPathComponent) }
 
-  /// The path of a file beside the store.
+  /// The path of a file next to the store.
   func file(_ name: String) -> String {
     ((location as NSString).deletingLastPathComponent as NSString).appendingPathComponent(name)
   }
 
-  /// Replaces a file beside the store atomically.
+  /// Replaces a file next to the store atomically.
   func write(_ text: String, to name: String) throws {
     try text.write(toFile: file(name), atomically: true, encoding: .utf8)
   }

@@ -23,7 +23,7 @@ import Testing
     #expect(await signal.waitForSignal() == false)
   }
 
-  @Test func `wakes all waiting tasks, each of which may wait again`() async {
+  @Test func `wakes all waiting tasks, and each may wait again`() async {
     let signal = signal
     let sleepers = (0..<10).map { _ in Task { await signal.waitForSignal() } }
     sleepers[0].cancel()

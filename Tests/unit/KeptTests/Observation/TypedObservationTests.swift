@@ -73,7 +73,7 @@ private struct Changes<Value: Storable> {
     _ = try await changes.take()
     let wrong = try await changes.take()
     #expect(wrong.old == 60 && wrong.new == 50 && wrong.event == .set)
-    #expect(wrong.error?.description == #""audio.volume": holds string, asked for int"#)
+    #expect(wrong.error?.description == #""audio.volume": holds a string, not an int"#)
     let right = try await changes.take()
     #expect(right.old == 50 && right.new == 70 && right.error == nil)
     #expect(test.takeReported().isEmpty)

@@ -22,9 +22,35 @@ extension ScenarioRunner {
     case "register_json":
       let (settings, json) = (try settings(at: &fields), try fields.string("json"))
       guard let defaults = try Value(json: json).asDictionary else {
-        throw StoreError(.invalid, "defaults are an object of keys and values")
+        throw StoreError(.invalid, "the defaults are not an object that maps keys to values")
       }
       try Self.store(of: settings).register(defaults: defaults)
+    case "place_json": return Self.members(of: try StorePlace(place(&fields)))
+    case "places_json": return .list(try StorePlace.all(in: place(&fields)).map(Self.members))
+    case "processes_json":
+      let found = try StorePlace(place(&fields)).processes()
+      return .list(found.map { .object(["pid": .number(Int64($0.pid)), "name": .text($0.name)]) })
+    case "findings_json":
+      var options = StoreOptions()
+      try addLayers(to: &options, &fields)
+      // The notes depend on the machine.
+      let found = try StorePlace(place(&fields)).examine(options: options).findings.filter { $0.severity > .note }
+      return .list(found.map(Self.members))
+    case "layer_files_json":
+      return .list(try Self.store(of: settings(at: &fields)).layerFiles().map(Self.members))
+    case "layer_check":
+      let (layer, text) = (try fields.string("layer"), try fields.string("text"))
+      try Layer.allCases.first { $0.description == layer }?.check(text)
+    case "text_to_json":
+      let type = try Self.type(&fields)
+      return .text(try Value(text: fields.string("text"), as: type).json)
+    case "json_to_text":
+      let type = try Self.type(&fields)
+      return .text(try Value(json: fields.string("json")).text(as: type))
+    case "differences_json":
+      let (old, new) = (try contents("old", &fields), try contents("new", &fields))
+      let secrets = try fields.takeIfThere("secrets")?.flag() ?? false
+      return .text(try old().differences(to: new()).json(includesSecrets: secrets))
     case "reports":
       let name = try fields.string("on", otherwise: "store")
       return try reports[name]?.take(like: expected?.elements() ?? [])
@@ -61,6 +87,49 @@ extension ScenarioRunner {
     case "explain_json":
       return try JSONDecoder().decode(ScenarioValue.self, from: Data(settings.explain(key).json.utf8))
     default: return nil
+    }
+  }
+
+  private static func members(of place: StorePlace) -> ScenarioValue {
+    .object([
+      "location": .text(place.location), "identifier": .bool(place.isIdentifier), "state": .text(place.state.rawValue),
+      "bytes": .number(Int64(place.bytesOnDisk())), "layerFiles": .list(place.layerFiles().map(Self.members)),
+    ])
+  }
+
+  private static func members(of file: LayerFileState) -> ScenarioValue {
+    var members: [String: ScenarioValue] = [
+      "layer": .text(file.layer.description), "path": .text(file.path), "state": .text(file.state.rawValue),
+    ]
+    members["problem"] = file.problem.map { .text($0) }
+    return .object(members)
+  }
+
+  private static func members(of finding: Finding) -> ScenarioValue {
+    var members: [String: ScenarioValue] = [
+      "severity": .text(finding.severity.rawValue), "what": .text(finding.what),
+      "repairable": .bool(finding.isRepairable),
+    ]
+    members["key"] = finding.key.map { .text($0) }
+    members["remedy"] = finding.remedy.map { .text($0) }
+    return .object(members)
+  }
+
+  private static func type(_ fields: inout ScenarioFields) throws -> DeclaredType? {
+    let word = try fields.takeIfThere("type")?.string()
+    return DeclaredType.allCases.first { $0.description == word }
+  }
+
+  /// Reads a side of a comparison, once both are known.
+  private func contents(_ side: String, _ fields: inout ScenarioFields) throws -> () throws -> StoreContents {
+    if let file = try fields.takeIfThere("\(side)_file")?.string() {
+      let path = ground.path(file)
+      return { try StoreContents(contentsOf: path) }
+    }
+    return switch things[try fields.string(side)] {
+    case .snapshot(let snapshot)?: { try StoreContents(snapshot) }
+    case .store(let store)?: { try StoreContents(store) }
+    default: { throw StoreError(.unsupported, "a transaction has no contents to compare") }
     }
   }
 

@@ -44,9 +44,9 @@ final class ScenarioGround {
     return true
   }
 
-  /// Writes a file beside it and renames that, so that the file is replaced atomically.
+  /// Writes a file next to it and renames that, so that the file is replaced atomically.
   private func write(_ text: [UInt8], to file: String, mode: String) throws {
-    guard let mode = mode_t(mode, radix: 8) else { throw ScenarioFault("\(mode) is no file mode") }
+    guard let mode = mode_t(mode, radix: 8) else { throw ScenarioFault("\(mode) is not a file mode") }
     let draft = path(file) + ".draft"
     try Data(text).write(to: URL(filePath: draft))
     guard chmod(draft, mode) == 0, rename(draft, path(file)) == 0 else {

@@ -5,7 +5,7 @@ import Kept
 
 extension ScenarioRunner {
   /// Runs a step about snapshots, the history or clearing; nil if it is another step.
-  func performOnMoments(_ name: String, _ fields: inout ScenarioFields) throws -> ScenarioValue? {
+  func performOnRevisions(_ name: String, _ fields: inout ScenarioFields) throws -> ScenarioValue? {
     switch name {
     case "snapshot":
       let on = try fields.string("on", otherwise: "store")

@@ -30,7 +30,7 @@ extension ScenarioRunner {
       if try ground.perform(name, &fields) { return .null }
       if let given = try performOnLife(name, &fields) { return given }
       if let given = try performTransfer(name, &fields) { return given }
-      if let given = try performOnMany(name, &fields, expected) ?? performOnMoments(name, &fields) { return given }
+      if let given = try performOnMany(name, &fields, expected) ?? performOnRevisions(name, &fields) { return given }
       let (on, key) = (try fields.string("on", otherwise: "store"), try fields.string("key"))
       if let given = try performReading(name, on: on, key: key) { return given }
       let settings = try settings(on)
@@ -40,14 +40,21 @@ extension ScenarioRunner {
     return .null
   }
 
+  /// The field "location" or "at"; the location of the scenario's store if the step has neither.
+  func place(_ fields: inout ScenarioFields) throws -> String {
+    let file = try fields.takeIfThere("at").map { ground.path(try $0.string()) }
+    return try file ?? fields.string("location", otherwise: location)
+  }
+
   private func open(_ fields: inout ScenarioFields) throws {
     let name = try fields.string("as", otherwise: "store")
-    let place = try fields.takeIfThere("at").map { ground.path(try $0.string()) }
-    let location = try place ?? fields.string("location", otherwise: location)
+    let location = try place(&fields)
     let durability = try durability(&fields) ?? .shared
     let tag = try fields.takeIfThere("tag")?.string()
     let reports = ScenarioReports()
-    var options = StoreOptions(durability: durability, tag: tag, errorHandler: reports.receive)
+    let isReadOnly = try fields.takeIfThere("read_only")?.flag() ?? false
+    var options = StoreOptions(
+      durability: durability, isReadOnly: isReadOnly, tag: tag, errorHandler: reports.receive)
     try addLayers(to: &options, &fields)
     self.reports[name] = reports
     let store = try Store.open(location, options: options)

@@ -4,7 +4,7 @@ import Foundation
 import Kept
 
 extension ScenarioRunner {
-  /// Runs a step; nil if it is none of these.
+  /// Runs a step; nil for any other step.
   func performTransfer(_ name: String, _ fields: inout ScenarioFields) throws -> ScenarioValue? {
     guard name.hasPrefix("export_") || name.hasPrefix("import") else { return nil }
     let settings = try settings(fields.string("on", otherwise: "store"))

@@ -91,7 +91,7 @@ extension ScenarioValue {
   }
 
   func bytes() throws -> [UInt8] {
-    guard case .text(let bytes) = try spelledOut() else { throw ScenarioFault("\(self) is no text") }
+    guard case .text(let bytes) = try spelledOut() else { throw ScenarioFault("\(self) is not text") }
     return bytes
   }
 
@@ -103,7 +103,7 @@ extension ScenarioValue {
   }
 
   func integer() throws -> Int64 {
-    guard case .number(let number) = self else { throw ScenarioFault("\(self) is no integer of 64 bits") }
+    guard case .number(let number) = self else { throw ScenarioFault("\(self) is not a 64-bit integer") }
     return number
   }
 
@@ -114,12 +114,12 @@ extension ScenarioValue {
   }
 
   func flag() throws -> Bool {
-    guard case .bool(let flag) = self else { throw ScenarioFault("\(self) is no bool") }
+    guard case .bool(let flag) = self else { throw ScenarioFault("\(self) is not a bool") }
     return flag
   }
 
   func elements() throws -> [ScenarioValue] {
-    guard case .list(let elements) = self else { throw ScenarioFault("\(self) is no list") }
+    guard case .list(let elements) = self else { throw ScenarioFault("\(self) is not a list") }
     return elements
   }
 }
@@ -129,7 +129,7 @@ struct ScenarioFields {
   private(set) var rest: [String: ScenarioValue]
 
   init(_ value: ScenarioValue) throws {
-    guard case .object(let members) = value else { throw ScenarioFault("\(value) is no object") }
+    guard case .object(let members) = value else { throw ScenarioFault("\(value) is not an object") }
     rest = members
   }
 

@@ -1,4 +1,4 @@
-// Declared keys: what is refused, what is kept and read as the default, and declaring in a transaction.
+// Declared keys: refused values, values that are kept and read as the default, and declaring in a transaction.
 
 import Kept
 import Testing
@@ -49,7 +49,7 @@ extension Keys {
     #expect(try settings.layer(of: newer) == nil)
   }
 
-  @Test func `keeps what was stored before and does not fit, says so, and reads as the default`() throws {
+  @Test func `keeps an earlier value that does not fit, says so, and reads as the default`() throws {
     let loud = Key("loud", default: 5, .maximum(10))
     try settings.set("very", forKey: "loud")
     let misfits = try settings.declare(loud)

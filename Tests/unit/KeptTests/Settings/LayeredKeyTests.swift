@@ -70,7 +70,7 @@ final class LayeredStore: Sendable {
     #expect(layered.takeReported().isEmpty)
   }
 
-  @Test func `the arguments come before what is stored, and a write does not show, but is stored`() throws {
+  @Test func `the arguments come before the stored value, and a write does not show, but is stored`() throws {
     let layered = try LayeredStore(["-audio.volume", "-7", "-name", "42"])
     let settings = layered.store
     #expect(settings[.volume] == -7, "a negative number is a value")
@@ -85,7 +85,7 @@ final class LayeredStore: Sendable {
     let plain = try layered.folder.store()
     #expect(plain[.volume] == 72)
     #expect(
-      try settings.updateValue(.volume) { $0 += 1 } == 73, "what the command line says is not what is to be stored")
+      try settings.updateValue(.volume) { $0 += 1 } == 73, "the value of the command line is not stored")
     #expect(plain[.volume] == 73 && settings[.volume] == -7)
     #expect(try settings.remove(.volume))
     #expect(try settings.contains(.volume) && !settings.remove(.volume))
@@ -125,13 +125,13 @@ final class LayeredStore: Sendable {
   @Test func `is an error or the default where the text is nothing of the kind, and says which layer it is`() throws {
     let layered = try LayeredStore(["-audio.volume", "loud"], system: #"{"values":{"name":5}}"#)
     let settings = layered.store
-    let sentence = #""audio.volume": in the arguments layer: holds string, asked for int"#
+    let sentence = #""audio.volume": in the arguments layer: holds a string, not an int"#
     #expect(failure(.wrongType) { _ = try settings.value(for: .volume) } == sentence)
     #expect(settings[.volume] == 50)
     #expect(settings[.name] == nil)
     #expect(
       layered.takeReported().map(\.description)
-        == [sentence, #""name": in the system layer: holds int, asked for string"#])
+        == [sentence, #""name": in the system layer: holds an int, not a string"#])
   }
 
   @Test func `skips what does not fit the declaration, and says so once`() throws {

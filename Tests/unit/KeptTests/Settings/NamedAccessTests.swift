@@ -73,9 +73,9 @@ private struct Frame: Codable, Storable, Equatable { var width: Int }
   @Test func `a value of another kind is an error with the name, and stays`() throws {
     try settings.set("loud", forKey: "n")
     let sentence = failure(.wrongType) { _ = try settings.value(Int.self, forKey: "n") }
-    #expect(sentence == #""n": holds string, asked for int"#)
+    #expect(sentence == #""n": holds a string, not an int"#)
     let theme = failure(.wrongType) { _ = try settings.value(Theme.self, forKey: "n") }
-    #expect(theme == #""n": holds string that is not a Theme"#)
+    #expect(theme == #""n": holds a string that is not a Theme"#)
     #expect(try settings.value(String.self, forKey: "n") == "loud")
     _ = failure(.invalid) { _ = try settings.value(Int.self, forKey: "") }
     let number = 5
@@ -103,7 +103,7 @@ private struct Frame: Codable, Storable, Equatable { var width: Int }
     #expect(try store.value(Int.self, forKey: "size") == 50)
     #expect(try store.value(String.self, forKey: "size") == "50")
     let sentence = failure(.wrongType) { _ = try store.value(Int.self, forKey: "when") }
-    #expect(sentence == #""when": in the arguments layer: holds string, asked for int"#)
+    #expect(sentence == #""when": in the arguments layer: holds a string, not an int"#)
     try store.register(defaults: ["other": 3])
     #expect(try store.value(Int.self, forKey: "other") == 3)
   }

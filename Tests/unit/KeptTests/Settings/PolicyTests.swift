@@ -2,6 +2,7 @@
 
 import Dispatch
 import KeptStorage
+import KeptSystem
 import Synchronization
 import Testing
 
@@ -26,7 +27,7 @@ extension Keys {
   fileprivate static let name = Key<String?>("name")
 }
 
-/// What was received, in order.
+/// The received elements, in order.
 private final class Collected<Element: Sendable>: Sendable {
   private let elements = Mutex<[Element]>([])
   private let arrived = DispatchSemaphore(value: 0)
@@ -38,21 +39,21 @@ private final class Collected<Element: Sendable>: Sendable {
     arrived.signal()
   }
 
-  /// What was received, once there are `count`; call it with growing numbers.
+  /// The received elements, once there are `count`; call it with growing numbers.
   func all(atLeast count: Int) -> [Element] {
     while all.count < count { arrived.wait() }
     return all
   }
 }
 
-@Suite struct `What is read` {
+@Suite struct `A stored value` {
   let test = TestStore()
   var settings: Store { test.store }
 
   @Test func `of another kind is an error or the default, and stays as it is`() throws {
     try settings.set("loud", forKey: "audio.volume")
     let words = failure(.wrongType) { _ = try settings.value(for: .volume) }
-    #expect(words == #""audio.volume": holds string, asked for int"#)
+    #expect(words == #""audio.volume": holds a string, not an int"#)
     #expect(test.takeReported().isEmpty)
     #expect(settings[.volume] == 50)
     #expect(Setting(.volume, in: settings).wrappedValue == 50)
@@ -75,14 +76,14 @@ private final class Collected<Element: Sendable>: Sendable {
     _ = failure(.wrongType) { _ = try settings.value(for: Key<UInt8>("n", default: 0)) }
   }
 
-  @Test func `as text from the command line is parsed as what is asked for`() throws {
+  @Test func `as text from the command line is parsed as the type asked for`() throws {
     let options = StoreOptions(arguments: ["program", "-audio.volume", "-7", "-name", "-7"])
     let settings = Store(storage: MemoryStorage(), options: options)
     #expect(settings[.volume] == -7)
     #expect(settings[.name] == "-7")
   }
 
-  @Test func `and cannot be decoded is an error, and stays as it is`() throws {
+  @Test func `that cannot be decoded is an error, and stays as it is`() throws {
     try settings.setJSON(#"{"width":"wide"}"#, forKey: "frame")
     _ = failure(.wrongType) { _ = try settings.value(for: .frame) }
     #expect(settings[.frame] == Frame())
@@ -102,11 +103,11 @@ private final class Collected<Element: Sendable>: Sendable {
   }
 }
 
-@Suite struct `What is written` {
+@Suite struct `A written value` {
   let test = TestStore()
   var settings: Store { test.store }
 
-  @Test func `and cannot be encoded is an error, and the old value stays`() throws {
+  @Test func `that cannot be encoded is an error, and the old value stays`() throws {
     let even = Key("even", default: Even(0))
     try settings.set(Even(2), for: even)
     _ = failure(.invalid) { try settings.set(Even(3), for: even) }
@@ -129,7 +130,7 @@ private final class Collected<Element: Sendable>: Sendable {
     #expect(try settings.keys() == [])
   }
 
-  @Test func `and is the same again, or removed and absent, is no change`() throws {
+  @Test func `that is the same again, or removed and absent, changes nothing`() throws {
     settings[.volume] = 70
     let received = Collected<Int>()
     let subscription = try settings.observe(.volume) { received.append($0.new) }
@@ -206,7 +207,7 @@ private final class Collected<Element: Sendable>: Sendable {
     }
   }
 
-  @Test func `receives what concurrent writers stored in the order in which it is stored`() throws {
+  @Test func `receives the values of concurrent writers in the order of their commits`() throws {
     let received = Collected<Key<Int>.Change>()
     let settings = settings
     let token = try settings.observe(.volume) { received.append($0) }

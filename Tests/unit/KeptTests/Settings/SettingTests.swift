@@ -104,10 +104,10 @@ private final class Holder: Sendable {
     #expect([first, first, second, second, first].map(\.wrappedValue) == [1, 1, 2, 2, 1])
     #expect(settings[.volume] == 50)
     try settings.register(70, for: .volume)
-    #expect(first.wrappedValue == 70, "what is registered counts before it")
+    #expect(first.wrappedValue == 70, "the registered value comes before it")
   }
 
-  @Test func `gives the default for what is not of its type, and says so`() throws {
+  @Test func `gives the default for a value of another type, and says so`() throws {
     let panel = Panel(store: settings)
     try settings.set("loud", forKey: "audio.volume")
     #expect(panel.volume == 50)

@@ -34,7 +34,7 @@ extension Keys {
   let test = TestStore()
   var settings: Store { test.store }
 
-  @Test func `what is set is read, contained, and has a revision`() throws {
+  @Test func `a set value is read, contained, and has a revision`() throws {
     #expect(try settings.contains(.volume) == false)
     #expect(try settings.revision(of: .volume) == nil)
     try settings.set(70, for: .volume)
@@ -97,28 +97,28 @@ extension Keys {
   }
 
   @Test func `a value of another kind is an error or the default under every accessor, and untouched`() throws {
-    try expectMismatch(.volume, over: "loud", #""audio.volume": holds string, asked for int"#)
-    try expectMismatch(.volume, over: true, #""audio.volume": holds bool, asked for int"#)
-    try expectMismatch(.volume, over: 3.5, #""audio.volume": holds double that Int cannot hold unaltered"#)
-    try expectMismatch(.small, over: 256, #""audio.volume": holds int that UInt8 cannot hold unaltered"#)
-    try expectMismatch(.name, over: 1, #""name": holds int, asked for string"#)
-    try expectMismatch(Key<Date?>("d"), over: 1, #""d": holds int, asked for date"#)
-    try expectMismatch(Key<Data?>("d"), over: "AA==", #""d": holds string, asked for bytes"#)
-    try expectMismatch(Key("d", default: 0.5), over: false, #""d": holds bool, asked for double"#)
-    try expectMismatch(Key("d", default: false), over: 0, #""d": holds int, asked for bool"#)
-    try expectMismatch(Key("d", default: [1]), over: ["a": 1], #""d": holds dictionary, asked for array"#)
-    try expectMismatch(Key("d", default: ["a": 1]), over: [1], #""d": holds array, asked for dictionary"#)
+    try expectMismatch(.volume, over: "loud", #""audio.volume": holds a string, not an int"#)
+    try expectMismatch(.volume, over: true, #""audio.volume": holds a bool, not an int"#)
+    try expectMismatch(.volume, over: 3.5, #""audio.volume": holds a double that Int cannot hold exactly"#)
+    try expectMismatch(.small, over: 256, #""audio.volume": holds an int that UInt8 cannot hold exactly"#)
+    try expectMismatch(.name, over: 1, #""name": holds an int, not a string"#)
+    try expectMismatch(Key<Date?>("d"), over: 1, #""d": holds an int, not a date"#)
+    try expectMismatch(Key<Data?>("d"), over: "AA==", #""d": holds a string, not bytes"#)
+    try expectMismatch(Key("d", default: 0.5), over: false, #""d": holds a bool, not a double"#)
+    try expectMismatch(Key("d", default: false), over: 0, #""d": holds an int, not a bool"#)
+    try expectMismatch(Key("d", default: [1]), over: ["a": 1], #""d": holds a dictionary, not an array"#)
+    try expectMismatch(Key("d", default: ["a": 1]), over: [1], #""d": holds an array, not a dictionary"#)
   }
 
   @Test func `unknown raw values, alone and in an array, are an error or the default, and untouched`() throws {
-    try expectMismatch(.theme, over: "sepia", #""theme": holds string that is not a Theme"#)
-    try expectMismatch(.themes, over: ["dark", "sepia"], #""themes": at [1]: holds string that is not a Theme"#)
+    try expectMismatch(.theme, over: "sepia", #""theme": holds a string that is not a Theme"#)
+    try expectMismatch(.themes, over: ["dark", "sepia"], #""themes": at [1]: holds a string that is not a Theme"#)
   }
 
   @Test func `an undecodable Codable is an error or the default, and untouched`() throws {
     try expectMismatch(.frame, over: ["height": 1], #""frame": has no member "width""#)
-    try expectMismatch(.frame, over: ["width": "wide"], #""frame": at .width: holds string, asked for int"#)
-    try expectMismatch(.frame, over: [640], #""frame": holds array, asked for dictionary"#)
+    try expectMismatch(.frame, over: ["width": "wide"], #""frame": at .width: holds a string, not an int"#)
+    try expectMismatch(.frame, over: [640], #""frame": holds an array, not a dictionary"#)
   }
 
   @Test func `a value of another kind can be replaced and removed`() throws {

@@ -75,7 +75,7 @@ extension Keys {
     try settings.set("many", forKey: "right")
     try settings.transaction { $0[.left] = $0[.right] + 1 }
     #expect(settings[.left] == 101)
-    #expect(test.takeReported().map(\.description) == [#""right": holds string, asked for int"#])
+    #expect(test.takeReported().map(\.description) == [#""right": holds a string, not an int"#])
     #expect(try settings.value(forKey: "right") == "many")
   }
 

@@ -28,8 +28,8 @@ extension Keys {
     }
     let lines = try lines(process)
     #if DEBUG
-    #expect(lines.contains("\"audio.volume\": holds string, asked for int"))
-    #expect(!lines.contains("\"audio.volume\": holds string, asked for bool"))
+    #expect(lines.contains("\"audio.volume\": holds a string, not an int"))
+    #expect(!lines.contains("\"audio.volume\": holds a string, not a bool"))
     #expect(lines.filter { $0.contains("StoreOptions(errorHandler: { _ in })") }.count == 2)
     #expect(lines.filter { $0.contains("\"wrong type\"") }.count == 1)
     #expect(lines.filter { $0.contains("\"closed\"") }.count == 1)

@@ -13,7 +13,7 @@ private struct Window: SettingsGroup {
   let store: Store
 }
 
-@Suite struct `What is not of its key's type` {
+@Suite struct `A value that is not of its key's type` {
   /// Reads a stored value in every way.
   private func check<T: Storable & Equatable>(
     _ stored: Value, as fallback: T, sourceLocation: SourceLocation = #_sourceLocation

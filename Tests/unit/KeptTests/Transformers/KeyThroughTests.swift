@@ -71,7 +71,7 @@ extension Keys {
     let map = Key("map", default: [:], through: Transformer<[String: Int], Data>.json)
     let pairs = (0..<40).map { ("name \($0)", $0) }
     for _ in 0..<40 { settings[map] = Dictionary(uniqueKeysWithValues: pairs.shuffled()) }
-    #expect(try settings.currentRevision() == 1, "the same value again is no change")
+    #expect(try settings.currentRevision() == 1, "the same value again changes nothing")
     #expect(settings[map] == Dictionary(uniqueKeysWithValues: pairs))
     settings[.frame] = Frame()
     #expect(settings[Key<Data?>("window.frame")] == Data(#"{"height":2,"width":1}"#.utf8))
@@ -137,9 +137,9 @@ extension Keys {
     let reported = test.takeReported()
     #expect(reported.map(\.code) == [.wrongType, .wrongType, .invalid])
     #expect(reported.allSatisfy { $0.underlying is Refused && $0.key == "tag" })
-    #expect(try settings.value(forKey: "tag") == "a", "what is stored stays")
+    #expect(try settings.value(forKey: "tag") == "a", "the stored value stays")
     try settings.set(3, forKey: "tag")
-    #expect(failure(.wrongType) { _ = try tag.get() } == #""tag": holds int, asked for string"#)
+    #expect(failure(.wrongType) { _ = try tag.get() } == #""tag": holds an int, not a string"#)
   }
 
   @Test func `keeps a place inside the value in the sentence`() throws {
@@ -200,7 +200,7 @@ extension Keys {
     #expect(try !settings.contains(.tag))
   }
 
-  @Test func `is declared as what is stored, with the rules and the default of that`() throws {
+  @Test func `is declared as its stored type, with the rules and the default of that`() throws {
     let level = Key("level", default: Level.low, through: .rawValue, .range(1...2), summary: "how much")
     for _ in 1...3 { try settings.declare(.frame, .tag, level) }
     #expect(
@@ -236,7 +236,7 @@ extension Keys {
     let plain = try LayeredStore(["-twice", "4", "-tag", "a", "-label", "5"])
     #expect(plain.store[.twice] == 8 && plain.store[.tag] == nil)
     let label = Key<Tag?>("label", through: Transformer(transform: \.text, untransform: { Tag(text: $0) }))
-    #expect(plain.store[label] == Tag(text: "5"), "a text of the command line is what is asked for")
+    #expect(plain.store[label] == Tag(text: "5"), "a text of the command line has the type asked for")
     #expect(throws: StoreError.self) { try plain.store.value(for: .tag) }
   }
 
@@ -260,7 +260,7 @@ extension Keys {
     let token = Key("token", default: Tag(text: "none"), through: .marked, secret: true, persistDefault: .both)
     try settings.set("hunter2", forKey: "token")
     let sentence = failure(.wrongType) { _ = try settings.value(for: token) }
-    #expect(sentence == #""token": cannot be converted, and of a secret no more is said"#)
+    #expect(sentence == #""token": cannot be converted; the value is secret, so the reason is not shown"#)
     #expect(settings[token] == Tag(text: "none"))
     #expect(try settings.keys() == ["token"])
     let received = test.takeReported()

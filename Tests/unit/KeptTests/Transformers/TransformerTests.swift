@@ -74,7 +74,7 @@ private struct Named: Codable, Equatable {
     #expect(try list.untransform(Data(text.utf8)) == [name])
   }
 
-  @Test func `makes raw values, and refuses those that are none`() throws {
+  @Test func `makes raw values, and refuses invalid ones`() throws {
     let raw = Transformer<Level, Int>.rawValue
     #expect(try raw.transform(.high) == 2 && raw.untransform(1) == .low)
     #expect(failure(.wrongType) { _ = try raw.untransform(3) } == "holds an Int that is not a Level")

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class BackingUp:
-    """What a store can do with copies of itself, and a transaction cannot."""
+    """Copies of a store: methods that a transaction does not have."""
 
     _handle: StorePointer
 
     def backup(self, path: str | os.PathLike[str], replace: bool = False) -> int:
-        """Copies the store at one revision, with declarations, revisions and secrets. Other processes may write
-        meanwhile. Returns the revision of the copy.
+        """Copies the store at one revision, with declarations, revisions and secrets. Other processes may write at the
+        same time. Returns the revision of the copy.
 
         `path` names a new file, or with `replace` one that may exist. A str with a slash at its end, or the path of an
         empty folder, names a folder instead, which `kept.open` opens. Only its owner can read the copy, and it is
@@ -55,7 +55,8 @@ class BackingUp:
             kept_free(quarantine)
 
     def verify(self, *, progress: Progress | None = None) -> Verification:
-        """Reads everything that is stored, and checks the database. Nothing is changed, and others may write meanwhile.
+        """Reads everything that is stored, and checks the database. Nothing is changed, and others may write at the
+        same time.
 
         Damage is a result, and not an exception. A damaged database is salvaged by the next process that opens the
         store exclusively; a single damaged value or declaration stays until it is set or declared again. `progress`
@@ -74,4 +75,4 @@ class BackingUp:
 
 
 def _encoded_path(path: str | os.PathLike[str]) -> bytes:
-    return encoded_text(os.fspath(path), "a path")
+    return encoded_text(os.fspath(path), "the path")

@@ -41,8 +41,8 @@ class Changes(Generic[N]):
     def __init__(self, store: Observable, key: str | Key[Any] | None, encoded: bytes, initial: bool) -> None:
         """Subscribes; programs call `Store.changes`."""
         self._key = key
-        # The notice of the library that is being read, and what was read and not returned yet. An interrupt between
-        # the two leaves the notice, which is read again.
+        # The notice of the library that is being read, and the items read from it and not returned yet. An interrupt
+        # between the two leaves the notice, which is read again.
         self._notice = (POINTER(observation.kept_notice) * 1)()
         self._taken: deque[Any] = deque()
         self._pointer: observation.SubscriptionPointer = POINTER(observation.kept_subscription)()
@@ -58,7 +58,7 @@ class Changes(Generic[N]):
         return self
 
     async def __anext__(self) -> N:
-        """Waits for the next one. A task that is cancelled meanwhile has taken nothing."""
+        """Waits for the next one. A task that is cancelled while it waits has taken nothing."""
         from asyncio import sleep
 
         # Lets other tasks run, even if there is always a notice to take.
@@ -87,7 +87,7 @@ class Changes(Generic[N]):
     def _take(self) -> bool:
         """Takes one notice from the library. Returns whether there was one."""
         if os.getpid() != self._process:
-            raise ForkedError("these changes are the parent's of this process; call settings.changes() again")
+            raise ForkedError("these changes belong to the parent of this process; call settings.changes() again")
         if self._taken:
             return True
         if not self._notice[0]:
@@ -124,7 +124,9 @@ class Changes(Generic[N]):
         if not self._waiters:
             loop.add_reader(descriptor, self._wake)
         elif self._waiters[0].get_loop() is not loop:
-            raise RuntimeError("another event loop waits for these changes; call settings.changes() once for each loop")
+            raise RuntimeError(
+                "another event loop is waiting for these changes; call settings.changes() once for each loop"
+            )
         waiter = loop.create_future()
         self._waiters.append(waiter)
         try:
@@ -152,7 +154,7 @@ class _Descriptor:
             self._number = os.dup(number.value)
             weakref.finalize(self, os.close, self._number).atexit = False
         except OSError as error:
-            raise FailedError(f"changes() needs a file descriptor of its own: {error}") from None
+            raise FailedError(f"changes() cannot duplicate a file descriptor: {error}") from None
         finally:
             # If another thread has closed the store, the number may be another file's. Then this raises a ClosedError.
             observation.kept_subscription_fd(subscription, byref(number), kept_error())

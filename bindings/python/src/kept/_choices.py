@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any
 
-from ._conversion import SCALARS, Conversion, name_of_type, require
+from ._conversion import SCALARS, Conversion, another_type, name_of_type, require
 from ._errors import InvalidError, WrongTypeError
 from ._refusal import Refusal, with_article
 
@@ -31,14 +31,14 @@ def literal_conversion(values: tuple[Any, ...]) -> Conversion:
     def to_json(value: Any) -> Any:
         found = choice(value)
         if type(found) is not type(value):
-            raise Refusal(WrongTypeError, f"holds {with_article(name_of_type(type(value)))}, asked for {name}")
+            raise another_type(value, name)
         return found
 
     return Conversion(name, to_json, choice, scalars=tuple(dict.fromkeys(map(type, values))))
 
 
 def _choice(name: str, choices: Iterable[tuple[Any, Any]]) -> Callable[[Any], Any]:
-    """What is stored as one of some values."""
+    """Converts a stored value that is one of some values."""
     # By type and value, since True is 1 and 1.0 is 1 to Python.
     members = {(type(value), value): member for value, member in choices}
     for value_type, value in members:
@@ -55,6 +55,6 @@ def _choice(name: str, choices: Iterable[tuple[Any, Any]]) -> Callable[[Any], An
                 return members[type(value), value]
             except (Refusal, KeyError):
                 continue
-        raise Refusal(WrongTypeError, f"holds {with_article(name_of_type(type(json)))} that is no value of {name}")
+        raise Refusal(WrongTypeError, f"the value, {with_article(name_of_type(type(json)))}, is not in {name}")
 
     return from_json

@@ -52,7 +52,13 @@ def is_surely_storable(value: Any) -> bool:
 def require(kind: Any, value: Any, name: str) -> None:
     """Refuses a value of another type. A bool is an int to Python, and never to Kept."""
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise Refusal(WrongTypeError, f"holds {with_article(name_of_type(type(value)))}, asked for {name}")
+        raise another_type(value, name)
+
+
+def another_type(value: Any, name: str) -> Refusal:
+    """The refusal of a value that is not of the type with this name."""
+    found = with_article(name_of_type(type(value)))
+    return Refusal(WrongTypeError, f"the value is {found}, not {with_article(name)}")
 
 
 def name_of_type(kind: Any) -> str:
@@ -77,7 +83,7 @@ def _exact_float(value: Any) -> float:
             pass
         # Python writes no int of thousands of digits.
         shown = f"the int {value}" if value.bit_length() <= 64 else f"an int of {value.bit_length()} bits"
-        raise Refusal(OutOfRangeError, f"{shown} is no float exactly")
+        raise Refusal(OutOfRangeError, f"{shown} cannot be represented exactly by a float")
     require(float, value, "float")
     return float(value)
 

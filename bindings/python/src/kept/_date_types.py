@@ -17,7 +17,7 @@ def _datetime(value: Any) -> datetime:
     if isinstance(value, Timestamp) and value.is_before_datetime:
         raise Refusal(
             WrongTypeError,
-            f"holds the date {value}, and Python's datetime begins at year 1; use a kept.Key of kept.Timestamp",
+            f"the date {value} is before year 1, where Python's datetime begins; use a kept.Key of kept.Timestamp",
         )
     require(datetime, value, "datetime")
     return value  # type: ignore[no-any-return]

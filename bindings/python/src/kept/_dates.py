@@ -10,17 +10,17 @@ from ._refusal import Refusal
 from ._timestamps import EPOCH, ERA, Timestamp
 
 
-def text_of_date(moment: datetime) -> str:
+def text_of_date(date: datetime) -> str:
     """RFC 3339 in UTC, with as many digits of seconds as the date has."""
-    if moment.utcoffset() is None:
-        raise Refusal(InvalidError, f"{moment} has no time zone; give it one, such as datetime.timezone.utc")
+    if date.utcoffset() is None:
+        raise Refusal(InvalidError, f"{date} has no time zone; add one, such as datetime.timezone.utc")
     try:
-        utc = moment.astimezone(UTC)
+        utc = date.astimezone(UTC)
     except OverflowError:
-        advice = "; write a kept.Timestamp" if moment.year == 1 else ""
-        raise Refusal(OutOfRangeError, f"{moment} lies outside the years 1 to 9999 in UTC{advice}") from None
+        advice = "; write a kept.Timestamp" if date.year == 1 else ""
+        raise Refusal(OutOfRangeError, f"{date} is outside the years 1 to 9999 in UTC{advice}") from None
     whole = utc.replace(microsecond=0, tzinfo=None).isoformat(timespec="seconds")
-    fraction = f"{utc.microsecond:06}{nanosecond_of(moment):03}".rstrip("0")
+    fraction = f"{utc.microsecond:06}{nanosecond_of(date):03}".rstrip("0")
     return f"{whole}.{fraction}Z" if fraction else f"{whole}Z"
 
 
@@ -39,23 +39,23 @@ def date_of_text(text: str) -> datetime | Timestamp:
     try:
         year, month, day, hour, minute, second = map(int, parts.groups()[:6])
         # The calendar repeats itself after 400 years, and year 400 is one of Python's.
-        moment = datetime(year or 400, month, day, hour, minute, second, nanoseconds // 1000, UTC)
+        date = datetime(year or 400, month, day, hour, minute, second, nanoseconds // 1000, UTC)
     except ValueError as error:
         raise Refusal(InvalidError, f"{text!r} is not a date: {error}") from None
     if year == 0:
-        return Timestamp((moment - EPOCH) // timedelta(seconds=1) - ERA, nanoseconds)
-    return datetime_ns.of(moment, nanoseconds % 1000) if nanoseconds % 1000 else moment
+        return Timestamp((date - EPOCH) // timedelta(seconds=1) - ERA, nanoseconds)
+    return datetime_ns.of(date, nanoseconds % 1000) if nanoseconds % 1000 else date
 
 
-def date_of_timestamp(moment: Timestamp) -> datetime | Timestamp:
-    """The same moment as `date_of_text` gives it."""
-    return moment if moment.is_before_datetime else moment.to_datetime()
+def date_of_timestamp(date: Timestamp) -> datetime | Timestamp:
+    """The same as `date_of_text` gives it."""
+    return date if date.is_before_datetime else date.to_datetime()
 
 
-def timestamp_of_date(moment: datetime | Timestamp) -> Timestamp:
-    """The same moment as a `Timestamp`. A date without a time zone is refused."""
-    if isinstance(moment, Timestamp):
-        return moment
-    if moment.utcoffset() is None:
-        raise Refusal(InvalidError, f"{moment} has no time zone; give it one, such as datetime.timezone.utc")
-    return Timestamp.of(moment)
+def timestamp_of_date(date: datetime | Timestamp) -> Timestamp:
+    """The date as a `Timestamp`. A date without a time zone is refused."""
+    if isinstance(date, Timestamp):
+        return date
+    if date.utcoffset() is None:
+        raise Refusal(InvalidError, f"{date} has no time zone; add one, such as datetime.timezone.utc")
+    return Timestamp.of(date)

@@ -35,14 +35,14 @@ class datetime_ns(datetime):
     ) -> Self:
         """Makes a date from its parts. A `nanosecond` outside 0 to 999 is an `InvalidError`."""
         if not 0 <= nanosecond <= 999:
-            raise InvalidError(f"nanosecond is {nanosecond}; it follows the microseconds and must be 0 to 999")
+            raise InvalidError(f"nanosecond is {nanosecond}; it must be 0 to 999, because microsecond holds the rest")
         made = super().__new__(cls, year, month, day, hour, minute, second, microsecond, tzinfo, fold=fold)
         made._nanosecond = nanosecond
         return made
 
     @classmethod
     def of(cls, moment: datetime, nanosecond: int | None = None) -> Self:
-        """The same moment with `nanosecond`, which is by default that of `moment`."""
+        """The date with `nanosecond`, which is by default that of `moment`."""
         return cls(
             moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second, moment.microsecond,
             moment.tzinfo, fold=moment.fold, nanosecond=nanosecond_of(moment) if nanosecond is None else nanosecond,
@@ -65,7 +65,7 @@ class datetime_ns(datetime):
         return type(self).of(replaced, self._nanosecond if nanosecond is None else nanosecond)
 
     def astimezone(self, tz: tzinfo | None = None) -> Self:
-        """The same moment in another zone, with its nanoseconds."""
+        """The date in another zone, with its nanoseconds."""
         return type(self).of(self._plain().astimezone(tz), self._nanosecond)
 
     def isoformat(self, sep: str = "T", timespec: str = "auto") -> str:

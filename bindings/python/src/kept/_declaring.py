@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Declaring:
-    """What a store and a transaction can declare."""
+    """The declarations of a store or a transaction."""
 
     _handle: StorePointer
 
@@ -40,7 +40,9 @@ class Declaring:
         for key in keys:
             declared: Any = {key.name: key.schema} if isinstance(key, Key) else key
             if not isinstance(declared, Mapping) or not all(isinstance(each, Mapping) for each in declared.values()):
-                raise InvalidError("declare() takes keys, and dicts of names and their JSON Schemas")
+                raise InvalidError(
+                    "an argument of declare() is neither a kept.Key nor a dict that maps names to JSON Schemas"
+                )
             schemas.update(declared)
         if schemas:
             from ._c.declarations import kept_declare_list
@@ -56,7 +58,7 @@ class Declaring:
         error in the text. In C: `kept_declare_json`."""
         from ._c.declarations import kept_declare_json
 
-        kept_declare_json(self._handle, encoded_key(key), encoded_text(schema, "a JSON Schema"), kept_error())
+        kept_declare_json(self._handle, encoded_key(key), encoded_text(schema, "the JSON Schema"), kept_error())
 
     def declare_file(self, path: str | os.PathLike[str]) -> None:
         """Declares the keys of a file, all or none, as `declare`: one JSON Schema object with `properties`, which a
@@ -64,7 +66,7 @@ class Declaring:
         In C: `kept_declare_file`. In Swift: `Store.declare(contentsOf:)`."""
         from ._c.declarations import kept_declare_file
 
-        kept_declare_file(self._handle, encoded_text(os.fspath(path), "a path"), kept_error())
+        kept_declare_file(self._handle, encoded_text(os.fspath(path), "the path"), kept_error())
 
     def undeclare(self, key: str | Key[Any]) -> None:
         """Removes a declaration; the value stays. `AbsentError` if there is none.

@@ -1,22 +1,22 @@
-"""What can go wrong: one tree of exceptions, one class for each status of kept.h.
+"""The errors: one tree of exceptions, one class for each status of kept.h.
 
     KeptError
     ├── AbsentError (KeyError)         no layer has a value for the key
-    ├── WrongTypeError (TypeError)     the value is of another type; what is stored is untouched
+    ├── WrongTypeError (TypeError)     the value is of another type; the stored value is untouched
     ├── TypeConflictError              the key is declared with another type
     ├── InvalidError (ValueError)      an argument, a JSON text or a constraint is not as it must be
     │   └── OutOfRangeError (OverflowError)   a number has no place in the store
     ├── LockedError                    an administrator has locked the key
     ├── ConflictError                  the expected revision is no longer the current one
-    ├── BusyError                      another writer held the store for longer than the time-out
+    ├── BusyError                      another writer held the store for longer than the timeout
     ├── NoSpaceError                   the disk or the quota is full; the old state is intact
-    ├── DeniedError                    the file system does not permit it
-    ├── CorruptError                   the stored data is not what was written
+    ├── DeniedError                    the file system does not permit the operation
+    ├── CorruptError                   the stored data is damaged
     ├── UnavailableError               the store cannot be reached now; this does not mean that it is empty
     ├── ClosedError                    the store or the transaction was closed
     ├── ForkedError                    the transaction or the changes belong to the parent of this process
     ├── TooLargeError                  the value or the text is over a limit
-    ├── UnsupportedError               this storage, or this version, cannot do it
+    ├── UnsupportedError               this storage or this version does not support the call
     └── FailedError                    anything else; the sentence says what
 
 A `ShadowedWarning`, a `MisfitWarning` and a `SalvagedWarning` are not errors: the call has done its work.
@@ -30,7 +30,7 @@ import sys
 
 
 class KeptError(Exception):
-    """Why a call failed. `str(error)` is one sentence: what was asked, what was found, and what to do."""
+    """Why a call failed. `str(error)` is one sentence: the request, the finding, and the remedy."""
 
     status: int = -16
     """The `KEPT_…` status of kept.h."""
@@ -62,7 +62,7 @@ class AbsentError(KeptError, KeyError):
 
 
 class WrongTypeError(KeptError, TypeError):
-    """The value is of another type than the key. What is stored is untouched."""
+    """The value is of another type than the key. The stored value is untouched."""
 
     status = -2
 
@@ -96,7 +96,7 @@ class ConflictError(KeptError):
 
 
 class BusyError(KeptError):
-    """Another writer held the store for longer than the time-out."""
+    """Another writer held the store for longer than the timeout."""
 
     status = -7
 
@@ -108,13 +108,13 @@ class NoSpaceError(KeptError):
 
 
 class DeniedError(KeptError):
-    """The file system does not permit it."""
+    """The file system does not permit the operation."""
 
     status = -9
 
 
 class CorruptError(KeptError):
-    """The stored data is not what was written."""
+    """The stored data is damaged."""
 
     status = -10
 
@@ -144,7 +144,7 @@ class TooLargeError(KeptError):
 
 
 class UnsupportedError(KeptError):
-    """This storage, or this version, cannot do it."""
+    """This storage or this version does not support the call."""
 
     status = -15
 
@@ -166,7 +166,7 @@ class ShadowedWarning(UserWarning):
 
 
 class MisfitWarning(UserWarning):
-    """The key is declared, but what was stored before does not fit. It stays, and reads as if it were not there."""
+    """The key is declared, but an earlier value does not fit. It stays, and reads as if it did not exist."""
 
 
 class_of_status: dict[int, type[KeptError]] = {

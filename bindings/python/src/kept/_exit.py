@@ -60,7 +60,7 @@ def calling_back(function: Callable[..., T], *arguments: Any, errors: CallbackEr
     try:
         gate.calls[token] = _thread.get_ident()
         if gate.closing:
-            raise ClosedError("Python is about to end, and Kept has closed its stores")
+            raise ClosedError("Python is shutting down, and Kept has closed its stores")
         return function(*arguments) if errors is None else errors.during(function, *arguments)
     finally:
         gate.calls.pop(token, None)

@@ -12,13 +12,13 @@ from ._refusal import NOT_SHOWN, Known
 from ._types import JSON
 
 Outcome = Literal["wins", "hidden", "skipped", "ignored", "locks", "silent"]
-"""What becomes of a layer's value: it is read; a higher layer hides it; it does not fit the declaration; the key is
+"""The outcome of a layer's value: it is read; a higher layer hides it; it does not fit the declaration; the key is
 locked, so the layer is not read; the layer locks the key and has no value; the layer has nothing for the key."""
 
 
 @dataclass(frozen=True)
 class LayerFinding:
-    """What one layer holds for a key. In Swift: `Explanation.LayerFinding`."""
+    """The value that one layer holds for a key. In Swift: `Explanation.LayerFinding`."""
 
     layer: Layer
     outcome: Outcome
@@ -32,13 +32,13 @@ class LayerFinding:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a key reads as, and why; made by `Settings.explain`. `str()` gives a small table.
+    """The value of a key, and the reason; made by `Settings.explain`. `str()` gives a small table.
 
     In C: `kept_explain_json`. In Swift: `Explanation`."""
 
     key: str
     value: JSON
-    """What it reads as; None if it is absent, and for a secret."""
+    """The value; None if it is absent, and for a secret."""
     layer: Layer | None
     """The layer that the value comes from; None if the key is absent."""
     locked: bool
@@ -48,7 +48,7 @@ class Explanation:
     revision: int
     """The revision that last changed the stored value; 0 if there is none."""
     reason: str
-    """The explanation in one sentence."""
+    """What decides, and what becomes of the other values, in one sentence for people."""
     layers: tuple[LayerFinding, ...]
     """The findings of the layers that the store has, the highest first."""
 
@@ -57,7 +57,7 @@ class Explanation:
         rows = [(finding.layer.name.lower(), finding.outcome, self._shown(finding)) for finding in self.layers]
         width = max((len(name) for name, _, _ in rows), default=0)
         table = [f"  {name:{width}}  {outcome:7}  {shown}".rstrip() for name, outcome, shown in rows]
-        return "\n".join([f"{display_text(self.key)} = {value}: {self.reason}", *table])
+        return "\n".join([f"{display_text(self.key)} = {value}: {display_text(self.reason)}", *table])
 
     def _shown(self, finding: LayerFinding) -> str:
         if finding.outcome in ("silent", "locks"):
@@ -101,7 +101,7 @@ def _hide(members: dict[str, Any]) -> None:
     for part in (members, *members["layers"]):
         part.pop("value", None)
         if "problem" in part and part["outcome"] in ("skipped", "ignored"):
-            part["problem"] = f"its value does not count; {NOT_SHOWN}"
+            part["problem"] = f"its value is not used; {NOT_SHOWN}"
 
 
 def _named(name: str | None) -> Layer | None:

@@ -11,11 +11,22 @@ import os
 import sys
 
 LATER = (
-    *("_changes", "_choices", "_date_types", "_dates", "_datetime_ns", "_display", "_explanation", "_history"),
-    *("_import_report", "_interrupts", "_json", "_key_types", "_layers", "_migrations", "_notices", "_observation"),
-    *("_schemas", "_setting", "_snapshot", "_timestamps", "_transaction", "_types", "_verification", "_views"),
-    *("_c.backup", "_c.clearing", "_c.declarations", "_c.display", "_c.export_and_import", "_c.history", "_c.layers"),
-    *("_c.migrations", "_c.notices", "_c.observation", "_c.snapshots", "_c.transactions"),
+    *("_administration", "_changes", "_choices", "_date_types", "_dates", "_datetime_ns", "_differences", "_display"),
+    *(
+        "_explanation",
+        "_history",
+        "_import_report",
+        "_interrupts",
+        "_json",
+        "_key_types",
+        "_layers",
+        "_migrations",
+        "_notices",
+    ),
+    *("_observation", "_schemas", "_setting", "_snapshot", "_timestamps", "_transaction", "_types", "_verification"),
+    *("_views", "_c.administration", "_c.backup", "_c.clearing", "_c.declarations", "_c.display"),
+    *("_c.export_and_import", "_c.history", "_c.layers", "_c.migrations", "_c.notices", "_c.observation"),
+    *("_c.snapshots", "_c.transactions"),
 )
 """The modules of this package that are imported at their first use."""
 

@@ -1,4 +1,4 @@
-"""What a store keeps of its past."""
+"""The history of a store."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PastChange:
     """The value after, as `old`."""
     secret: bool
     not_kept: tuple[str, ...]
-    """"old" and "new", where a value was too large to be kept, or was forgotten."""
+    """"old" and "new", where a value was too large to be kept, was forgotten, or is secret."""
 
 
 @dataclass(frozen=True)

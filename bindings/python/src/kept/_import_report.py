@@ -1,4 +1,4 @@
-"""What an import has changed."""
+"""The changes of an import."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class NotCarried:
 
 @dataclass(frozen=True)
 class ImportReport:
-    """What an import has done, or in a dry run what it would do. In Swift: `ImportReport`."""
+    """The result of an import, or of a dry run. In Swift: `ImportReport`."""
 
     revision: int
     """The store's revision after the import; in a dry run, the revision that it was compared with."""

@@ -31,7 +31,9 @@ def encode(value: Storable) -> bytes:
         return _WRITER.encode(tree).encode("utf-8")
     except UnicodeEncodeError as error:
         unit = ord(error.object[error.start])
-        raise Refusal(InvalidError, f"text holds the lone surrogate U+{unit:04X}, which is no character") from None
+        raise Refusal(
+            InvalidError, f"the text contains the lone surrogate U+{unit:04X}, which is not a character"
+        ) from None
 
 
 def decode(text: bytes | str) -> JSON:
@@ -40,13 +42,13 @@ def decode(text: bytes | str) -> JSON:
         text = text if isinstance(text, str) else text.decode("utf-8")
         tree = _READER.decode(text)
     except ValueError as error:
-        raise Refusal(InvalidError, f"this is not JSON: {error}") from None
+        raise Refusal(InvalidError, f"the text is not JSON: {error}") from None
     # Only wrapped kinds have a key that begins with a dollar sign; everything else needs no conversion.
     return _unwrapped(tree) if '"$' in text else tree  # type: ignore[no-any-return]
 
 
 def decode_schema(text: bytes) -> JSON:
-    """The JSON Schema of canonical JSON, in which a name with a dollar sign, such as $id, may be a plain name."""
+    """The JSON Schema of canonical JSON, where a name with a dollar sign, such as $id, may be a plain name."""
     tree = _READER.decode(text.decode("utf-8"))
     # As in `decode`: few schemas have such a name, and a store may have a hundred thousand.
     return _named(tree) if b'"$' in text else tree  # type: ignore[no-any-return]
@@ -74,7 +76,7 @@ def _plain(value: object, depth: int) -> object:
             return {"$date": str(value)}
         case bytearray() | memoryview():
             # They are sequences of integers too, and would become arrays.
-            raise Refusal(InvalidError, f"{with_article(_name(value))} cannot be stored; make it bytes")
+            raise Refusal(InvalidError, f"{with_article(_name(value))} cannot be stored; convert it to bytes")
         case Mapping():
             return _plain_object(value, _deeper(depth))
         case Sequence():
@@ -95,7 +97,7 @@ def _name(value: object) -> str:
 
 def _deeper(depth: int) -> int:
     if depth == NESTING:
-        raise Refusal(InvalidError, f"more than {NESTING} lists and dicts stand inside each other")
+        raise Refusal(InvalidError, f"lists and dicts are nested more than {NESTING} levels deep")
     return depth + 1
 
 
@@ -105,7 +107,7 @@ def _plain_integer(value: int) -> object:
     if 0 < value < 2**64:
         return {"$numberULong": str(value)}
     size = f"an integer of {value.bit_length()} bits"
-    raise Refusal(OutOfRangeError, f"{size} cannot be stored; integers go from -2^63 to 2^64 - 1")
+    raise Refusal(OutOfRangeError, f"{size} cannot be stored; integers range from -2^63 to 2^64 - 1")
 
 
 def _plain_array(values: Sequence[object], depth: int) -> list[object]:
@@ -202,7 +204,7 @@ def _binary(form: dict[str, str]) -> bytes:
     try:
         return b64decode(form["base64"], validate=True)
     except Error as error:
-        raise Refusal(InvalidError, f"bytes are not base64: {error}") from None
+        raise Refusal(InvalidError, f"the bytes are not valid base64: {error}") from None
 
 
 def _literal(members: dict[str, Any]) -> JSON:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Hashable  # collections.abc would import all of collections
 
 from ._conversion import SCALARS, is_surely_storable, name_of_type
-from ._errors import InvalidError
+from ._errors import InvalidError, OutOfRangeError
 from ._refusal import converted, with_article
 from ._typing import TYPE_CHECKING, Generic, TypeVar, final, overload
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 KEY_BYTES = 1024
-A_KEY, A_PREFIX = "a key", "a prefix"
+A_KEY, A_PREFIX = "the key", "the prefix"
 
 
 class Absence:
@@ -103,7 +103,7 @@ class Key(Generic[T]):
         """Makes a key. An invalid name and a type that cannot be stored are an `InvalidError`; a default of another
         type is a `WrongTypeError`."""
         if unknown := rules.keys() - _WORDS.keys():
-            raise TypeError(f"kept.Key() has no {min(unknown)!r}; it takes default, {', '.join(_WORDS)}")
+            raise TypeError(f"kept.Key() does not take {min(unknown)!r}; it takes default, {', '.join(_WORDS)}")
         self._encoded = encoded_name(name)
         self._rules = {_WORDS[rule]: value for rule, value in rules.items() if value is not None}
         if "enum" in self._rules:
@@ -155,7 +155,7 @@ class Key(Generic[T]):
         return schema
 
     def _to_json(self, value: T, secrecy: Secrecy) -> Storable:
-        """What is stored for a value; None removes the key."""
+        """The stored form of a value; None removes the key."""
         return converted(self._conversion.to_json, value, self, secrecy)  # type: ignore[no-any-return]
 
     def _from_json(self, json: JSON | Storable, secrecy: Secrecy) -> T:
@@ -168,10 +168,10 @@ class Key(Generic[T]):
 
     @property
     def _mismatch(self) -> str:
-        """What an error says of a value that is secret."""
+        """The text of an error about a value that is secret."""
         from ._key_types import secretive_name_of_type
 
-        return f"is no {secretive_name_of_type(self.value_type)}"
+        return f"is not {with_article(secretive_name_of_type(self.value_type))}"
 
     @property
     def _type_name(self) -> str:
@@ -219,7 +219,7 @@ def _conversion_of(kind: Any, key: Key[Any]) -> Conversion:
     """The conversion of another type than those of `SCALARS`."""
     from ._key_types import conversion_of
 
-    return converted(conversion_of, kind, key, key, f"{key._type_name} is not a type of keys")
+    return converted(conversion_of, kind, key, key, f"{key._type_name} cannot be the type of a key")
 
 
 def _made(name: str, kind: Any, default: Any, rules: dict[str, Any]) -> Key[Any]:
@@ -255,7 +255,7 @@ def encoded_name(name: str) -> bytes:
     """A key's name for C. A name that C would cut or cannot take is an `InvalidError` here."""
     encoded = encoded_text(name, A_KEY)
     if not 0 < len(encoded) <= KEY_BYTES:
-        raise InvalidError(f"a key has {len(encoded)} bytes of UTF-8; it must have 1 to {KEY_BYTES}", key=name)
+        raise InvalidError(f"the key is {len(encoded)} bytes long; 1 to {KEY_BYTES} are allowed", key=name)
     return encoded
 
 
@@ -270,9 +270,18 @@ def encoded_text(text: str, role: str) -> bytes:
         encoded = text.encode("utf-8")
     except UnicodeEncodeError as error:
         # This error contains the text, and must not become the context of the one that is raised.
-        trouble = f"the lone surrogate U+{ord(text[error.start]):04X}, which is no character"
+        trouble = f"the lone surrogate U+{ord(text[error.start]):04X}, which is not a character"
     else:
         if b"\0" not in encoded:
             return encoded
-        trouble = f"a NUL at byte {encoded.index(0)}; leave it out"
-    raise InvalidError(f"{role} holds {trouble}", key=key)
+        trouble = f"a NUL at byte {encoded.index(0)}; remove it"
+    raise InvalidError(f"{role} contains {trouble}", key=key)
+
+
+def revision_number(value: int) -> int:
+    """A revision for C. ctypes would cut off bits that do not fit."""
+    if not isinstance(value, int):
+        raise InvalidError(f"the revision is {with_article(type(value).__qualname__)}; it must be an int")
+    if not 0 <= value < 2**64:
+        raise OutOfRangeError(f"the revision {value} is invalid; revisions are 0 to 2^64 - 1")
+    return value

@@ -1,4 +1,4 @@
-"""The types that a `kept.Key` may have besides bool, int, float, str and bytes."""
+"""The types that a `kept.Key` may have in addition to bool, int, float, str and bytes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class _Conversions:
             return self._typed_dict(kind)
         raise Refusal(
             InvalidError,
-            f"{name_of_type(kind)} is not a type of keys; use bool, int, float, str, bytes, datetime, list[…],"
+            f"{name_of_type(kind)} cannot be the type of a key; use bool, int, float, str, bytes, datetime, list[…],"
             " dict[str, …], an Enum, a Literal, a dataclass, a TypedDict, or one of them with None",
         )
 
@@ -73,7 +73,7 @@ class _Conversions:
         kinds = [argument for argument in arguments if argument is not types.NoneType]
         if len(kinds) != 1 or len(arguments) != 2:
             names = " | ".join(name_of_type(argument) for argument in arguments)
-            raise Refusal(InvalidError, f"{names} is not a type of keys; only one type with None is")
+            raise Refusal(InvalidError, f"{names} cannot be the type of a key; a union must be of one type and None")
         inner = self.of(kinds[0])
         return Conversion(
             f"{inner.name} or None",
@@ -125,8 +125,8 @@ class _Conversions:
         def require_no_more(subclass: Any) -> None:
             for field in fields_of(subclass):
                 if field.init and field.name not in fields:
-                    found = f"holds {with_article(name_of_type(subclass))}, whose field {field.name!r}"
-                    raise Refusal(WrongTypeError, f"{found} {name_of_type(kind)} does not have")
+                    found = f"the value is {with_article(name_of_type(subclass))}, whose field {field.name!r}"
+                    raise Refusal(WrongTypeError, f"{found} does not exist in {name_of_type(kind)}")
 
         def from_json(json: Any) -> Any:
             require(dict, json, name_of_type(kind))
@@ -135,14 +135,14 @@ class _Conversions:
             try:
                 return kind(**found)
             except Exception as error:
-                raise Refusal(WrongTypeError, f"{name_of_type(kind)} refuses what is stored: {error}") from error
+                raise Refusal(WrongTypeError, f"{name_of_type(kind)} refuses the value: {error}") from error
 
         result = self._known[kind] = Conversion(name_of_type(kind), to_json, from_json)
         hints = _hints(kind)
         for name, hint in hints.items():
             if (hint is InitVar or isinstance(hint, InitVar)) and not hasattr(kind, name):
-                found = f"the InitVar {name!r} of {name_of_type(kind)} has no default"
-                raise Refusal(InvalidError, f"{found}, and is not stored; give it one")
+                found = f"the InitVar {name!r} of {name_of_type(kind)} is not stored and has no default"
+                raise Refusal(InvalidError, f"{found}; give it one")
         members.update((name, _inside(name, self.of, hints[name])) for name in fields)
         return result
 

@@ -30,7 +30,7 @@ def word_at(word: c_uint64) -> Word:
     return memoryview(word).cast("B").cast("Q", ())
 
 
-Moment: TypeAlias = "tuple[int, ...]"
+Numbers: TypeAlias = "tuple[int, ...]"
 """The numbers of `Words` at one time."""
 
 Memory: TypeAlias = "tuple[Any, ...]"
@@ -47,19 +47,19 @@ _KEYS = 4096
 _LENGTH = 4096
 
 
-def numbers_of(words: Words) -> Moment:
+def numbers_of(words: Words) -> Numbers:
     """The numbers that the words have now."""
     return tuple(word[()] for word in words) if isinstance(words, tuple) else (words[()],)
 
 
-def moment_of(memory: Memory) -> Moment:
-    """The moment at which its values were read."""
+def numbers_in(memory: Memory) -> Numbers:
+    """The numbers from when its values were read."""
     return numbers_of(memory[0])
 
 
-def memory_at(moment: Moment) -> Memory:
-    """An empty memory for values that are read at this moment."""
-    words = tuple(word_at(c_uint64(number)) for number in moment)
+def memory_at(numbers: Numbers) -> Memory:
+    """An empty memory for values that are read now, with these numbers."""
+    words = tuple(word_at(c_uint64(number)) for number in numbers)
     return (words if len(words) > 1 else words[0], {})
 
 

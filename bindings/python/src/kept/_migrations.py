@@ -35,7 +35,7 @@ class Migration:
     """A step that leads to a schema version: `Migration(1, "volume in percent", lambda t: t.rename("volume", VOLUME))`.
 
     `run` reads and writes through the transaction it is given, and must have no other effect: it is called again if
-    another process writes meanwhile. In C: `kept_migration`. In Swift: `Migration`.
+    another process writes at the same time. In C: `kept_migration`. In Swift: `Migration`.
     """
 
     version: int
@@ -101,8 +101,8 @@ class _Run:
     @staticmethod
     def _step(step: Migration, call: Any) -> migrations.kept_migration:
         if not 0 <= step.version < 2**32:
-            raise OutOfRangeError(f"the schema version {step.version} cannot be; versions are 1 to 2^32 - 1")
-        return migrations.kept_migration(step.version, 0, encoded_text(step.name, "a step's name"), call, None)
+            raise OutOfRangeError(f"the schema version {step.version} is invalid; versions are 1 to 2^32 - 1")
+        return migrations.kept_migration(step.version, 0, encoded_text(step.name, "the name of the step"), call, None)
 
     def _call(self, step: Migration) -> Callable[[int | None, StorePointer, Any], int]:
         def call(_: int | None, transaction: StorePointer, error: Any) -> int:
@@ -135,5 +135,5 @@ def _sentence(raised: Exception) -> bytes:
 
 def _flag(flags: dict[str, int], word: str, name: str) -> int:
     if word not in flags:
-        raise InvalidError(f"migrate() takes {name}={' or '.join(map(repr, flags))}, and not {word!r}")
+        raise InvalidError(f"migrate() takes {name}={' or '.join(map(repr, flags))}, not {word!r}")
     return flags[word]

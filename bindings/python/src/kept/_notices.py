@@ -1,4 +1,4 @@
-"""What an observer receives: notices and their changes, copied out of the library during the callback."""
+"""Notices and their changes, as observers receive them: copied out of the library during the callback."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Origin(Enum):
 
 @dataclass(frozen=True)
 class _Common:
-    """What a notice and each of its changes have in common."""
+    """The common part of a notice and each of its changes."""
 
     revisions: tuple[int, int]
     """The first and the last of the revisions that it covers."""
@@ -117,7 +117,8 @@ class Notice(_Common):
 
 
 def subjects(pointer: NoticePointer, key: str | Key[Any] | None) -> Sequence[Notice | Change[Any]]:
-    """What a subscription passes on: for a `key` the changes of a notice, for a prefix (`key` is None) the notice."""
+    """The items that a subscription passes on: for a `key` the changes of a notice, for a prefix (`key` is None) the
+    notice."""
     tag = notices.kept_notice_tag(pointer)
     common = (
         (notices.kept_notice_first_revision(pointer), notices.kept_notice_revision(pointer)),
@@ -133,7 +134,7 @@ def subjects(pointer: NoticePointer, key: str | Key[Any] | None) -> Sequence[Not
         texts = notices.kept_notice_old_json(pointer, index), notices.kept_notice_new_json(pointer, index)
         there = notices.kept_notice_old(pointer, index), notices.kept_notice_new(pointer, index)
         if any(text is None and value for text, value in zip(texts, there, strict=True)):
-            raise MemoryError("no memory for a value in a notice; the next notice has the current one")
+            raise MemoryError("not enough memory for a value in a notice; the next notice has the current one")
         secret = notices.kept_notice_secret(pointer, index) or (declared is not None and declared._is_secret(declared))
         old, new = (None if text is None else decoded_value(text, name, Known(secret)) for text in texts)
         layer = layer_of_number(notices.kept_notice_layer(pointer, index))

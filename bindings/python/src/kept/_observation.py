@@ -47,7 +47,7 @@ class Subscription:
     def __call__(self, subject: Any) -> Any:
         delivery = self._delivery()
         if delivery is None or delivery.callback is None:
-            raise ClosedError("the subscription has ended and holds no callback; call the function itself")
+            raise ClosedError("the subscription has ended and no longer holds its callback; call the function directly")
         return delivery.callback(subject)
 
     @property
@@ -90,7 +90,7 @@ class Beginning(CallbackErrors):
 
 @dataclass(frozen=True)
 class Delivery:
-    """What C needs during a subscription. It is in `_deliveries` until C releases it."""
+    """The objects that C needs during a subscription. They are in `_deliveries` until C releases them."""
 
     store: Observable
     callback: Callable[[Any], Any] | None

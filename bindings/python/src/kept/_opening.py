@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from ctypes import c_char_p
 
-from ._c.store import KEPT_DURABLE, KEPT_OPTIONS_INIT, KEPT_SHARED, KEPT_STANDARD_FILE
+from ._c.store import KEPT_DURABLE, KEPT_OPTIONS_INIT, KEPT_READ_ONLY, KEPT_READ_WRITE, KEPT_SHARED, KEPT_STANDARD_FILE
 from ._errors import InvalidError
 from ._key import encoded_text
 from ._store import Store
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from ._c.store import kept_options
     from ._types import Durability
 
 
@@ -23,6 +24,7 @@ def open(
     *,
     durability: Durability = "shared",
     busy_timeout: float = 5.0,
+    read_only: bool = False,
     tag: str | None = None,
     managed: bool | str | os.PathLike[str] = False,
     system: bool | str | os.PathLike[str] = False,
@@ -36,8 +38,10 @@ def open(
     with a slash, or any `Path`), "memory:" for a new store without a file, or "memory:name" for one that this process
     shares by name. `durability` is the default for writes: "shared" survives kill -9 of every process, "durable"
     survives power loss too. `busy_timeout` is the time, in seconds, that a write waits for other writers before it
-    raises a `BusyError`: 0 to 4,294,967, which is 49 days. `tag` names the program: observers in every process find it
-    in `Notice.tag` and `Change.tag`.
+    raises a `BusyError`: 0 to 4,294,967, which is 49 days. `read_only` opens a store that exists and changes nothing:
+    no thread, no lock, no file. It is read as a copy in memory; writes raise a `DeniedError`, `observe` and `changes`
+    an `UnsupportedError`, and the history lacks commits that are not in the database yet, which takes a second. `tag`
+    names the program: observers in every process find it in `Notice.tag` and `Change.tag`.
 
     The other arguments add layers: `managed` and `system` are files of the administrator, a path or True for
     /etc/kept/<identifier>/managed.json and system.json; `arguments` is a command line such as `sys.argv`; `environment`
@@ -58,12 +62,23 @@ def open(
     options = KEPT_OPTIONS_INIT()
     options.durability = KEPT_DURABLE if durability == "durable" else KEPT_SHARED
     options.busy_timeout_ms = round(busy_timeout * 1000)
-    options.tag = None if tag is None else encoded_text(tag, "a tag")
+    options.access = KEPT_READ_ONLY if read_only else KEPT_READ_WRITE
+    options.tag = None if tag is None else encoded_text(tag, "the tag")
+    add_layers(options, managed, system, arguments, environment)
+    return Store(text_of_location(location), options)
+
+
+def add_layers(
+    options: kept_options,
+    managed: bool | str | os.PathLike[str],
+    system: bool | str | os.PathLike[str],
+    arguments: Sequence[str] | None,
+    environment: str | None,
+) -> None:
     options.managed, options.system = _encoded_file(managed, "managed"), _encoded_file(system, "system")
     options.environment = None if environment is None else encoded_text(environment, "the prefix of the environment")
     if arguments is not None:
         options.argv, options.argc = _encoded_arguments(arguments), len(arguments)
-    return Store(_text_of_location(location), options)
 
 
 def _encoded_file(file: bool | str | os.PathLike[str], layer: str) -> bytes | None:
@@ -72,24 +87,24 @@ def _encoded_file(file: bool | str | os.PathLike[str], layer: str) -> bytes | No
         return KEPT_STANDARD_FILE if file else None
     encoded = os.fsencode(file)
     if not encoded or b"\0" in encoded:
-        raise InvalidError(f"the file of the {layer} layer is {file!r}; give a path, or True for its standard place")
+        raise InvalidError(f"the file of the {layer} layer is {file!r}; use a path, or True for its standard path")
     return encoded
 
 
 def _encoded_arguments(arguments: Sequence[str]) -> Any:
     """A command line for C. Bytes that are not UTF-8 are passed as Python has received them."""
     if isinstance(arguments, str):
-        raise InvalidError("arguments are a str; give a list such as sys.argv")
+        raise InvalidError("arguments is a str; pass a list such as sys.argv")
     try:
         encoded = [os.fsencode(argument) for argument in arguments]
     except (TypeError, UnicodeEncodeError) as error:
-        raise InvalidError(f"an argument is none that a command line can have: {error}") from None
+        raise InvalidError(f"an argument cannot be passed on a command line: {error}") from None
     if any(b"\0" in argument for argument in encoded):
-        raise InvalidError("an argument holds a NUL, which no command line can")
+        raise InvalidError("an argument contains a NUL, which a command line cannot contain")
     return (c_char_p * len(encoded))(*encoded)
 
 
-def _text_of_location(location: str | os.PathLike[str]) -> str:
+def text_of_location(location: str | os.PathLike[str]) -> str:
     """The location as text. A `Path` is always a path, so one without a slash gets one: it is not an identifier."""
     if isinstance(location, os.PathLike):
         path = os.fspath(location)

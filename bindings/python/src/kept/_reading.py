@@ -1,4 +1,4 @@
-"""What a store, a transaction and a snapshot have in common: reading, as a mapping."""
+"""Reading as a mapping, common to a store, a transaction and a snapshot."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class SettingsReading(Mapping[str, "JSON"]):
         """The value of a key. If it is absent and has no default, an `AbsentError`, which is a KeyError; if the stored
         value is not of the key's type, a `WrongTypeError`, and the value stays. In C: `kept_get_json`."""
         try:
-            moment, values = self._memory
-            if self._generation == moment:
+            numbers, values = self._memory
+            if self._generation == numbers:
                 return values[key._identity if type(key) is Key else key]
         except (KeyError, TypeError, ValueError):
             pass  # not remembered
@@ -86,8 +86,8 @@ class SettingsReading(Mapping[str, "JSON"]):
     def get(self, key: Any, default: Any = ABSENCE) -> Any:
         """The value of a key. If no layer has one: `default` if given, else the key's own default, else None."""
         try:
-            moment, values = self._memory
-            if self._generation == moment:
+            numbers, values = self._memory
+            if self._generation == numbers:
                 return values[key._identity if type(key) is Key else key]
         except (KeyError, TypeError, ValueError):
             pass  # not remembered
@@ -125,7 +125,7 @@ class SettingsReading(Mapping[str, "JSON"]):
             try:
                 return read(self._handle, key._encoded)
             except WrongTypeError:
-                pass  # the error is made below, which knows what is secret
+                pass  # the error is made below, where secrets are known
         text = c_char_p()
         kept_get_json(self._handle, encoded_key(key), byref(text), kept_error())
         try:
@@ -167,7 +167,7 @@ class SettingsReading(Mapping[str, "JSON"]):
     # --- layers
 
     def explain(self, key: str | Key[Any]) -> Explanation:
-        """What each layer has for a key, which one wins, and why: `print(settings.explain("audio.volume"))`.
+        """Explains what each layer has for a key, which one wins, and why: `print(settings.explain("audio.volume"))`.
         In C: `kept_explain_json`. In Swift: `Store.explain(_:)`."""
         from ._c.layers import kept_explain_json
         from ._explanation import explanation

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     class TypedKey(Protocol):
-        """What an error says of a `kept.Key`."""
+        """The text of an error about a `kept.Key`."""
 
         @property
         def name(self) -> str:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
         @property
         def _mismatch(self) -> str:
-            """What an error says of a value that is secret."""
+            """The text of an error about a value that is secret."""
 
     class Secrecy(Protocol):
         """Knows which keys are secret: settings, a change, or a key itself."""
@@ -76,7 +76,7 @@ class AnyOf:
 def converted(
     convert: Callable[[Any], R], value: Any, key: str | TypedKey, secrecy: Secrecy, instead: str | None = None
 ) -> R:
-    """Converts a value of `key`. What is refused becomes an error with the key, the place and the sentence.
+    """Converts a value of `key`. A refusal becomes an error with the key, the place and the sentence.
 
     For a secret, the error says `instead`, or that the value is not of the key's type. It contains nothing else of the
     refusal: not its sentence, which may quote the value; not its path, since names of members are part of the value;
@@ -99,7 +99,7 @@ def _error_of(raised: Exception, key: str | TypedKey, secrecy: Secrecy, instead:
     name = key if isinstance(key, str) else key.name
     if secrecy._is_secret(key):
         if instead is None:
-            instead = "is of another type" if isinstance(key, str) else key._mismatch
+            instead = "has a different type" if isinstance(key, str) else key._mismatch
         kind = raised.error if isinstance(raised, Refusal) else type(raised)
         error = Refusal(kind if issubclass(kind, KeptError) else InvalidError, f"{instead}; {NOT_SHOWN}").about(name)
     elif isinstance(raised, Refusal):
@@ -113,6 +113,8 @@ def _error_of(raised: Exception, key: str | TypedKey, secrecy: Secrecy, instead:
 
 def with_article(name: str) -> str:
     """The name of a type with its article: an int, a str, a UUID."""
+    if name in ("bytes", "NoneType"):
+        return "None" if name == "NoneType" else name
     is_spelled = name[:1] == "U" and name[1:2].isupper()
     return f"{'an' if name[:1] in tuple('AEIOUaeiou') and not is_spelled else 'a'} {name}"
 

@@ -3,7 +3,7 @@ logged.
 
 Any C call may report, and few do, so calls do not prepare for a Ctrl-C at the beginning of a report, before its `try`.
 The callback prepares itself: when ctypes makes its two arguments, it calls built-in functions that replace
-`sys.unraisablehook`. Python runs no signal handlers meanwhile, since it runs no bytecode.
+`sys.unraisablehook`. Python runs no signal handlers in between, since it runs no bytecode.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sys import UnraisableHookArgs
     from typing import Any
 
-# The context that C passes back is a number, which stands for the location of a store.
+# The context that C passes back is a number, which identifies the location of a store.
 _locations: dict[int, str] = {}
 _numbers = count(1)
 

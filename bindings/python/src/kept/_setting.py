@@ -21,7 +21,7 @@ class Setting(Generic[T]):
 
         player.volume += 10
 
-    It reads and writes as `settings[VOLUME]` does, with the same errors; `del player.volume` removes what is stored.
+    It reads and writes as `settings[VOLUME]` does, with the same errors; `del player.volume` removes the stored value.
     The store is the object's attribute `settings`, or the one that `store` names, or `store` itself. To mypy the
     attribute has the key's type. `Player.volume`, an attribute of the class, is the Setting, and its `key` the key.
     In Swift: `@Setting(.volume) var volume`. C passes keys to functions.
@@ -56,7 +56,7 @@ class Setting(Generic[T]):
         settings = getattr(owner, self._store, None)
         if not isinstance(settings, Settings):
             raise TypeError(
-                f"{type(owner).__name__}.{self._store} is {settings!r}, and must be the store of the setting "
-                f"{self.key.name!r}: set it first, or give kept.Setting() a store"
+                f"{type(owner).__name__}.{self._store} is {settings!r}, but it must be the store of the setting "
+                f"{self.key.name!r}: set it first, or pass a store to kept.Setting()"
             )
         return settings

@@ -1,4 +1,4 @@
-"""What a store and a transaction have in common: writing, as a mutable mapping."""
+"""Writing as a mutable mapping, common to a store and a transaction."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Settings(SettingsReading, MutableMapping[str, "JSON"], Declaring):
         return True
 
     def _beneath_text(self, key: str | Key[T], default: Any) -> Any:
-        """What `[]`, or `get` with a default, would give without arguments and environment."""
+        """The value that `[]`, or `get` with a default, would give without arguments and environment."""
         from ._layers import TEXT_LAYERS
 
         if self.layer(key) not in TEXT_LAYERS:
@@ -85,7 +85,8 @@ class Settings(SettingsReading, MutableMapping[str, "JSON"], Declaring):
         # This shows the values of a key that is secret in this program alone.
         explanation = self.explain(name_of(key))
         if explanation.secret:
-            raise UnsupportedError(f"{explanation.key} is secret and {explanation.reason}", key=explanation.key)
+            sentence = f'update_value() cannot read the secret "{explanation.key}": {explanation.reason}'
+            raise UnsupportedError(sentence, key=explanation.key)
         for finding in explanation.layers:
             if finding.outcome == "hidden" and finding.layer not in TEXT_LAYERS:
                 return key._from_json(finding.value, self) if isinstance(key, Key) else finding.value
@@ -93,7 +94,7 @@ class Settings(SettingsReading, MutableMapping[str, "JSON"], Declaring):
             return default
         if isinstance(key, Key) and key.has_default:
             return key.default
-        sentence = f'"{explanation.key}" has no value in the store; give update_value() a default'
+        sentence = f'"{explanation.key}" has no value in the store; pass a default to update_value()'
         raise AbsentError(sentence, key=explanation.key)
 
     def _is_quoted(self, key: str | Key[Any]) -> bool:
@@ -113,10 +114,10 @@ class Settings(SettingsReading, MutableMapping[str, "JSON"], Declaring):
     def update_value(self, key: Any, change: Callable[[Any], Any], *, default: Any = ABSENCE) -> Any:
         """Replaces a value by what `change` makes of it, and returns the new one: `update_value(N, lambda n: n + 1)`.
 
-        It is atomic: if another process writes meanwhile, `change` is called again, so it must have no other effect. An
-        absent key begins with `default`, else with the key's own default, else it is an `AbsentError`. The old value
-        comes from the store or the layers beneath, and not from arguments or environment that hide it.
-        In Swift: `Store.updateValue(_:_:)`."""
+        It is atomic: if another process writes at the same time, `change` is called again, so it must have no other
+        effect. An absent key begins with `default`, else with the key's own default, else it is an `AbsentError`. The
+        old value comes from the store or the layers beneath, and not from arguments or environment that hide it. In
+        Swift: `Store.updateValue(_:_:)`."""
         from ._layers import TEXT_LAYERS
 
         def step(settings: Settings) -> Any:
@@ -161,7 +162,7 @@ class Settings(SettingsReading, MutableMapping[str, "JSON"], Declaring):
                 except AbsentError:
                     continue  # another layer's
                 return key, value
-            raise AbsentError("popitem() found no key: the settings are empty")
+            raise AbsentError("popitem() found no stored key")
 
         return self._together(step)
 
@@ -223,7 +224,7 @@ class Settings(SettingsReading, MutableMapping[str, "JSON"], Declaring):
 
 def unquoted(kind: type[KeptError], key: Key[Any]) -> KeptError:
     """An error for a value that the store has refused, without the store's message."""
-    return Refusal(kind, f"breaks the key's declaration; {NOT_SHOWN}").about(key.name)
+    return Refusal(kind, f"does not match the key's declaration; {NOT_SHOWN}").about(key.name)
 
 
 def stored_for(key: str | Key[Any], value: Any, secrecy: Secrecy) -> Any:

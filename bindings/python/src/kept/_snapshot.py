@@ -10,12 +10,12 @@ from typing import NoReturn, Self
 from ._c.snapshots import kept_snapshot, kept_snapshot_at, kept_snapshot_end
 from ._c.status import kept_error
 from ._c.store import StorePointer, kept_store
-from ._key import A_PREFIX, encoded_text
+from ._key import A_PREFIX, encoded_text, revision_number
 from ._reading import SettingsReading
 
 
 class Snapshot(SettingsReading):
-    """The values of one revision, as an immutable mapping. Other processes may write meanwhile.
+    """The values of one revision, as an immutable mapping. Other processes may write at the same time.
 
     Made by `Store.snapshot`: a copy in this process's memory, which holds no lock and no file, and can be read after
     its store was closed. Ended by `close`, the end of a `with` block, or when it is dropped; later calls are a
@@ -33,7 +33,7 @@ class Snapshot(SettingsReading):
         if at is None:
             kept_snapshot(store, text, byref(self._handle), kept_error())
         else:
-            kept_snapshot_at(store, text, at, byref(self._handle), kept_error())
+            kept_snapshot_at(store, text, revision_number(at), byref(self._handle), kept_error())
         self._end = weakref.finalize(self, kept_snapshot_end, self._handle)
         self._end.atexit = False
 
@@ -55,4 +55,4 @@ class Snapshot(SettingsReading):
         return f"<kept.Snapshot of revision {self.revision()}{f', {self._prefix!r}' if self._prefix else ''}>"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError(f"{self!r} cannot be copied or pickled; dict(snapshot) can")
+        raise TypeError(f"{self!r} cannot be copied or pickled; use dict(snapshot)")

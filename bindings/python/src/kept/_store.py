@@ -1,4 +1,4 @@
-"""What a store can do and a transaction cannot."""
+"""Methods of a store that a transaction does not have."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, Literal, NoReturn, Self
 
+    from ._administration import LayerFile
     from ._changes import Changes
     from ._key import Key
     from ._memory import Word
@@ -65,7 +66,7 @@ class Store(Settings, Transferring, BackingUp, Undoing):
         self._location = location
         self._busy_timeout: float = options.busy_timeout_ms / 1000
         self._handle = POINTER(kept_store)()
-        location_text = encoded_text(self._location, "a location")
+        location_text = encoded_text(self._location, "the location")
         self._reports = reporting(self._location)
         options.report, options.report_context = c_report, self._reports
         error, drop = kept_error(), _close
@@ -102,7 +103,7 @@ class Store(Settings, Transferring, BackingUp, Undoing):
         return self._close.alive
 
     def close(self) -> None:
-        """Closes the store and syncs what was written to the disk. Its subscriptions end: no further callback begins.
+        """Closes the store and syncs its writes to the disk. Its subscriptions end: no further callback begins.
         It waits for callbacks that run on other threads, and raises an interrupt only after that. Any thread; the
         second call does nothing. Later calls raise `ClosedError`. In C: `kept_close`."""
         if self._is_open:
@@ -153,20 +154,20 @@ class Store(Settings, Transferring, BackingUp, Undoing):
         return f"<kept.Store {self._location!r}{'' if self._is_open else ', closed'}>"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError(f"{self!r} cannot be copied or pickled; open its location once more")
+        raise TypeError(f"{self!r} cannot be copied or pickled; open its location again")
 
     # --- reading
 
     def _read(self, key: str | Key[Any]) -> Any:
-        """Reads, and remembers the value if nothing has changed meanwhile."""
+        """Reads, and remembers the value if nothing has changed since."""
         if self._generation is UNKNOWN:
             self._find_generation()
         memory = self._memory
         if self._generation != memory[0]:
-            moment = numbers_of(self._generation)
-            if moment[0] % 2:
+            numbers = numbers_of(self._generation)
+            if numbers[0] % 2:
                 return super()._read(key)
-            self._memory = memory = memory_at(moment)
+            self._memory = memory = memory_at(numbers)
         value = super()._read(key)
         if self._generation == memory[0]:
             remember(memory[1], key, value)
@@ -177,7 +178,7 @@ class Store(Settings, Transferring, BackingUp, Undoing):
         word = word_at(kept_store_generation(self._handle).contents)
         # No call is between the test and the assignment, so `_find_layers` cannot run on another thread between them.
         self._generation = word if self._layers is None else (word, self._layers)
-        # If `close` runs on another thread meanwhile, the later of the two sees what the other has set.
+        # If `close` runs on another thread at the same time, the later of the two sees what the other has set.
         if not self._is_open:
             self._generation = UNKNOWN
 
@@ -198,9 +199,16 @@ class Store(Settings, Transferring, BackingUp, Undoing):
         kept_register_json(self._handle, json, kept_error())
         self._find_layers()
 
+    def layer_files(self) -> tuple[LayerFile, ...]:
+        """The files of this handle's layers, and the state of each; those of the highest layer first.
+        In C: `kept_layer_files_json`. In Swift: `Store.layerFiles()`."""
+        from ._administration import layer_files
+
+        return layer_files(self._handle)
+
     def snapshot(self, prefix: str = "", *, at: int | None = None) -> Snapshot:
         """Takes a snapshot: `with settings.snapshot() as s:` reads one revision of all keys that begin with `prefix`,
-        layers and defaults included. Other processes may write meanwhile.
+        layers and defaults included. Other processes may write at the same time.
 
         With `at`, it has the values that were stored at that revision, as far as the history has them, with the
         current declarations and layers. `AbsentError` if the history does not have the revision, see
@@ -285,7 +293,7 @@ class Store(Settings, Transferring, BackingUp, Undoing):
 
     @property
     def schema_version(self) -> int:
-        """The version of the schema of what is stored, which programs set by `migrate`; 0 if none has.
+        """The schema version of the store, which programs set by `migrate`; 0 if none has.
         `UnsupportedError` for a storage without schema versions. In C: `kept_schema_version`.
         In Swift: `Store.schemaVersion()`."""
         from ._migrations import schema_version
@@ -383,5 +391,5 @@ def _drop(number: int, reports: int) -> None:
 def _encoded_subject(asking: str, key: str | Key[Any] | None, prefix: str | None) -> bytes:
     """The key or the prefix to observe, for C."""
     if (key is None) == (prefix is None):
-        raise InvalidError(f"{asking} takes either a key or prefix=…, and exactly one of them")
+        raise InvalidError(f"{asking} takes exactly one of a key and prefix=…")
     return encoded_key(key) if key is not None else encoded_text(prefix or "", A_PREFIX)

@@ -18,7 +18,7 @@ _FIRST, _FIRST_OF_DATETIME, _LAST = -62_167_219_200, -62_135_596_800, 253_402_30
 @final
 @total_ordering
 class Timestamp:
-    """A moment as the store holds it: seconds since 1970-01-01T00:00:00Z, and nanoseconds to add to them.
+    """A date as the store holds it: seconds since 1970-01-01T00:00:00Z, and nanoseconds to add to them.
 
     Dates reach from year 0 to 9999, and Python's `datetime` begins at year 1. A stored date of year 0, such as
     Foundation's `Date.distantPast`, is read as a `Timestamp` by the key's name, and is a `WrongTypeError` for a
@@ -34,16 +34,16 @@ class Timestamp:
         """Makes a timestamp. Seconds outside the years 0 to 9999 are an `OutOfRangeError`, nanoseconds outside 0
         to 999,999,999 an `InvalidError`."""
         if not _FIRST <= seconds <= _LAST:
-            raise OutOfRangeError(f"a date of {seconds} seconds since 1970 lies outside the years 0 to 9999")
+            raise OutOfRangeError(f"{seconds} seconds since 1970 is outside the years 0 to 9999")
         if not 0 <= nanoseconds <= 999_999_999:
-            raise InvalidError(f"a date has {nanoseconds} nanoseconds; it must be 0 to 999,999,999")
+            raise InvalidError(f"the nanoseconds of a date must be 0 to 999,999,999, not {nanoseconds}")
         self._seconds, self._nanoseconds = int(seconds), int(nanoseconds)
 
     @classmethod
     def of(cls, moment: datetime) -> Timestamp:
-        """The moment of a date, which must have a time zone, else `InvalidError`."""
+        """The timestamp of a date, which must have a time zone, else `InvalidError`."""
         if moment.utcoffset() is None:
-            raise InvalidError(f"{moment} has no time zone; give it one, such as datetime.timezone.utc")
+            raise InvalidError(f"{moment} has no time zone; add one, such as datetime.timezone.utc")
         return cls(*_parts_of(moment))
 
     @property
@@ -62,10 +62,10 @@ class Timestamp:
         return self._seconds < _FIRST_OF_DATETIME
 
     def to_datetime(self) -> datetime:
-        """The same moment in UTC, a `kept.datetime_ns` if a `datetime` would lose digits. `OutOfRangeError` in year
+        """The date in UTC, a `kept.datetime_ns` if a `datetime` would lose digits. `OutOfRangeError` in year
         0."""
         if self.is_before_datetime:
-            raise OutOfRangeError(f"{self} lies before year 1, where Python's datetime begins")
+            raise OutOfRangeError(f"{self} is before year 1, where Python's datetime begins")
         microseconds, rest = divmod(self._nanoseconds, 1000)
         plain = EPOCH + timedelta(seconds=self._seconds, microseconds=microseconds)
         return datetime_ns.of(plain, rest) if rest else plain
@@ -85,26 +85,26 @@ class Timestamp:
         return self._seconds, self._nanoseconds
 
     def __eq__(self, other: object) -> bool:
-        return self._parts() == _parts_of(other) if _is_moment(other) else NotImplemented
+        return self._parts() == _parts_of(other) if _is_comparable(other) else NotImplemented
 
     def __lt__(self, other: Timestamp | datetime) -> bool:
-        return self._parts() < _parts_of(other) if _is_moment(other) else NotImplemented
+        return self._parts() < _parts_of(other) if _is_comparable(other) else NotImplemented
 
     def __hash__(self) -> int:
-        # Equal moments have equal hashes, also across the classes.
+        # Equal dates have equal hashes, also across the classes.
         return hash(self._parts()) if self.is_before_datetime else hash(self.to_datetime())
 
     def __reduce__(self) -> tuple[type[Timestamp], tuple[int, int]]:
         return Timestamp, self._parts()
 
 
-def _is_moment(other: object) -> TypeGuard[Timestamp | datetime]:
+def _is_comparable(other: object) -> TypeGuard[Timestamp | datetime]:
     """Whether it can be compared with a timestamp; a date without a time zone cannot."""
     return isinstance(other, Timestamp) or (isinstance(other, datetime) and other.utcoffset() is not None)
 
 
-def _parts_of(moment: Timestamp | datetime) -> tuple[int, int]:
-    if isinstance(moment, Timestamp):
-        return moment._parts()
-    since = moment - EPOCH
-    return since.days * 86_400 + since.seconds, since.microseconds * 1000 + nanosecond_of(moment)
+def _parts_of(date: Timestamp | datetime) -> tuple[int, int]:
+    if isinstance(date, Timestamp):
+        return date._parts()
+    since = date - EPOCH
+    return since.days * 86_400 + since.seconds, since.microseconds * 1000 + nanosecond_of(date)

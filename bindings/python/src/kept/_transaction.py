@@ -12,8 +12,8 @@ from ._c.json import kept_set_json_if
 from ._c.status import kept_error
 from ._c.store import KEPT_DURABLE, StorePointer, kept_store
 from ._c.transactions import KEPT_TRANSACTION_OPTIONS_INIT, kept_begin, kept_commit, kept_rollback
-from ._errors import ConflictError, InvalidError, OutOfRangeError, UnsupportedError, WrongTypeError
-from ._key import Key, encoded_key, encoded_text, name_of
+from ._errors import ConflictError, InvalidError, UnsupportedError, WrongTypeError
+from ._key import Key, encoded_key, encoded_text, name_of, revision_number
 from ._settings import Settings, json_for, stored_for, unquoted
 from ._types import Storable
 
@@ -31,7 +31,7 @@ class Transaction(Settings):
     def __init__(self, store: StorePointer, durable: bool, tag: str | None) -> None:
         """Begins a transaction on an open store. Programs call `Store.transaction`."""
         options = KEPT_TRANSACTION_OPTIONS_INIT()
-        options.tag = None if tag is None else encoded_text(tag, "a tag")
+        options.tag = None if tag is None else encoded_text(tag, "the tag")
         if durable:
             options.durability = KEPT_DURABLE
         self._handle = POINTER(kept_store)()
@@ -103,7 +103,7 @@ class LentTransaction(Transaction):
         if self.has_ended:
             return
         raise UnsupportedError(
-            "the transaction of a migration's step ends with the step; raise an exception to roll it back"
+            "a migration step cannot roll back its transaction; raise an exception to undo the migration"
         )
 
 
@@ -120,10 +120,3 @@ def set_if(settings: Settings, key: Any, value: Any, expected: int) -> int:
     else:
         return revision.value
     raise unquoted(kind, key)
-
-
-def revision_number(value: int) -> int:
-    """A revision for C. ctypes would cut off bits that do not fit."""
-    if not 0 <= value < 2**64:
-        raise OutOfRangeError(f"the revision {value} cannot be; revisions are 0 to 2^64 - 1")
-    return value

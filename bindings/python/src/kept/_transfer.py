@@ -27,7 +27,7 @@ Progress: TypeAlias = "Callable[[int, int], object]"
 
 
 class Transferring:
-    """What a store can export and import, and a transaction cannot."""
+    """Exports and imports of a store: methods that a transaction does not have."""
 
     _handle: StorePointer
 
@@ -40,7 +40,7 @@ class Transferring:
         skip_unreadable: bool = False,
         progress: Progress | None = None,
     ) -> str:
-        """Exports what is stored, as it is at one moment, as one canonical JSON object. Defaults and other layers are
+        """Exports the stored values, as of one revision, as one canonical JSON object. Defaults and other layers are
         not part of it.
 
         It holds the keys that begin with `prefix`; with `declarations`, also what they are declared as; with `secrets`,
@@ -72,7 +72,7 @@ class Transferring:
         from ._c.export_and_import import kept_export_file
 
         options = _export_options(prefix, declarations, secrets, skip_unreadable)
-        encoded = encoded_text(os.fspath(path), "a path")
+        encoded = encoded_text(os.fspath(path), "the path")
         errors = _add_progress(options, progress)
         calling_back(kept_export_file, self._handle, encoded, byref(options), kept_error(), errors=errors)
 
@@ -90,7 +90,7 @@ class Transferring:
     ) -> ImportReport:
         """Imports a text in one commit: all of it, or nothing.
 
-        The format `"kept"` is an export, of which the keys that begin with `prefix` are taken. With `"json"` the
+        The format `"kept"` is an export; its keys that begin with `prefix` are taken. With `"json"` the
         members of any JSON object are keys, and with `"nested_json"` the objects in it are parts of keys, which
         `separator` joins; `prefix` is put in front of every key. `replace` removes the keys with the prefix that the
         text does not have; `dry_run` changes nothing and reports what would change; `declarations` takes declarations
@@ -122,7 +122,7 @@ class Transferring:
         from ._c.export_and_import import kept_import_file
 
         options = _import_options(prefix, replace, dry_run, declarations, format, separator)
-        encoded = encoded_text(os.fspath(path), "a path")
+        encoded = encoded_text(os.fspath(path), "the path")
         return _importing(kept_import_file, self._handle, encoded, options=options, progress=progress)
 
 
@@ -165,7 +165,7 @@ def _import_options(
         | (format == "nested_json") * c.KEPT_TRANSFER_NESTED
     )
     options.prefix = encoded_text(prefix, A_PREFIX)
-    options.separator = encoded_text(separator, "a separator")
+    options.separator = encoded_text(separator, "the separator")
     return options
 
 
@@ -202,7 +202,7 @@ def _encoded_import(text: str | bytes) -> bytes:
     if isinstance(text, bytes):
         return text
     if not isinstance(text, str):
-        raise InvalidError(f"what is imported is {with_article(type(text).__qualname__)}; it must be a str or bytes")
+        raise InvalidError(f"the text to import is {with_article(type(text).__qualname__)}; it must be a str or bytes")
     return text.encode("utf-8", "surrogatepass")
 
 

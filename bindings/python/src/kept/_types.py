@@ -11,8 +11,8 @@ from ._timestamps import Timestamp
 JSON: TypeAlias = Union[
     None, bool, int, float, str, bytes, datetime, Timestamp, list["JSON"], dict[str, "JSON"]
 ]  # fmt: skip
-"""What reading a key by its name gives. None is only inside lists and dicts. A `Timestamp` is a date of year 0, which
-`datetime` does not have."""
+"""The type of a value that is read by the name of its key. None is only inside lists and dicts. A `Timestamp` is a date
+of year 0, which `datetime` does not have."""
 
 Storable: TypeAlias = Union[
     None, bool, int, float, str, bytes, datetime, Timestamp, Sequence["Storable"], Mapping[str, "Storable"]

@@ -22,7 +22,7 @@ else:
         __class_getitem__ = classmethod(GenericAlias)
 
     def TypeVar(name):
-        """Stands between the brackets of a base class."""
+        """Fills the brackets of a base class."""
         return name
 
     def final(kind):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ctypes import byref, c_char_p
+from ctypes import byref
 
-from ._c.status import kept_error, kept_free
+from ._c.status import kept_error, text_from
 from ._c.store import StorePointer
-from ._key import decoded_value, encoded_key, encoded_text, encoded_value
+from ._key import decoded_value, encoded_key, encoded_text, encoded_value, revision_number
 from ._refusal import Known
 from ._typing import TYPE_CHECKING
 
@@ -32,21 +32,13 @@ class Undoing:
         from ._c.history import KEPT_HISTORY_PREFIX, kept_history_json
         from ._history import history_of
 
-        text = c_char_p()
-        if key is None:
-            kept_history_json(
-                self._handle, encoded_text(prefix, "a prefix"), KEPT_HISTORY_PREFIX, byref(text), kept_error()
-            )
-        else:
-            kept_history_json(self._handle, encoded_key(key), 0, byref(text), kept_error())
-        try:
-            return history_of(text.value or b"")
-        finally:
-            kept_free(text)
+        name = encoded_text(prefix, "the prefix") if key is None else encoded_key(key)
+        flags = KEPT_HISTORY_PREFIX if key is None else 0
+        return history_of(text_from(lambda out: kept_history_json(self._handle, name, flags, out, kept_error())))
 
     def undo(self, revision: int, *, tag: str | None = None) -> list[str]:
-        """Restores what the commit with a revision has replaced, as one new commit, which can be undone, too. Nothing
-        else is changed. Returns the keys.
+        """Restores the values that the commit with a revision has replaced, as one new commit, which can be undone,
+        too. Nothing else is changed. Returns the keys.
 
         With nothing changed: `AbsentError` if the history does not have all of that commit, or has it as a part of a
         later one; `ConflictError`, with a list, if one of its keys has changed since; `UnsupportedError` if an old
@@ -56,14 +48,11 @@ class Undoing:
         from ._c.transactions import KEPT_TRANSACTION_OPTIONS_INIT
 
         options = KEPT_TRANSACTION_OPTIONS_INIT()
-        options.tag = None if tag is None else encoded_text(tag, "a tag")
-        text = c_char_p()
-        kept_undo(self._handle, revision, byref(options), byref(text), kept_error())
-        try:
-            keys: Any = decoded_value(text.value or b"[]", "an undone commit", Known(False))
-            return list(keys)
-        finally:
-            kept_free(text)
+        options.tag = None if tag is None else encoded_text(tag, "the tag")
+        number = revision_number(revision)
+        text = text_from(lambda out: kept_undo(self._handle, number, byref(options), out, kept_error()))
+        keys: Any = decoded_value(text or b"[]", "an undone commit", Known(False))
+        return list(keys)
 
     @property
     def history_limits(self) -> dict[str, int]:
@@ -73,13 +62,9 @@ class Undoing:
         In C: `kept_history_limits_json`. In Swift: `Store.historyLimits()`."""
         from ._c.history import kept_history_limits_json
 
-        text = c_char_p()
-        kept_history_limits_json(self._handle, byref(text), kept_error())
-        try:
-            limits: Any = decoded_value(text.value or b"", "the limits of the history", Known(False))
-            return dict(limits)
-        finally:
-            kept_free(text)
+        text = text_from(lambda out: kept_history_limits_json(self._handle, out, kept_error()))
+        limits: Any = decoded_value(text, "the limits of the history", Known(False))
+        return dict(limits)
 
     @history_limits.setter
     def history_limits(self, limits: Mapping[str, int]) -> None:

@@ -1,6 +1,8 @@
 // OpenStep property lists: {key = value;}, (element, element), <68656c6c 6f> for bytes, and strings, which also
 // represent numbers.
 
+package import KeptValues
+
 extension PropertyListReader {
   /// The value of the complete text.
   package mutating func oldStyleText() -> Value? {
@@ -126,7 +128,7 @@ extension PropertyListReader {
     case "f": result.append(0x0C)
     case "r": result.append(0x0D)
     case "U": return appendCodePoint(to: &result)
-    // Any other character stands for itself; of a longer character this is the first byte, and the others follow.
+    // Any other character is taken literally; of a longer character this is the first byte, and the others follow.
     default: result.append(byte)
     }
     return true

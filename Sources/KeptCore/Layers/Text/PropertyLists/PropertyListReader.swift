@@ -1,5 +1,7 @@
 // The cursor that the readers of both kinds of property lists share: a position in the text, and the depth there.
 
+package import KeptValues
+
 /// A position in the text of a property list.
 ///
 /// Each read begins where the previous one ended. An invalid text gives nil; the position is then undefined.

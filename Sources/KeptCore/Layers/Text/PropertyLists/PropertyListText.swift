@@ -1,6 +1,8 @@
 // Texts that are property lists: old-style ones, such as {a=1;b=(1,2);}, and elements of XML ones, such as
 // <integer>5</integer>.
 
+import KeptValues
+
 enum PropertyListText {
   /// The value of a complete text; nil if it is not a property list, or over the limits of a store.
   ///

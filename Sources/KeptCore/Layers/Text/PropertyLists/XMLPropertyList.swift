@@ -1,6 +1,8 @@
 // XML property lists: one element, such as <integer>5</integer>, alone or in a complete document. The document type is
 // not read, so no entity can be declared.
 
+package import KeptValues
+
 extension PropertyListReader {
   /// The value of the complete text: one element, or a document with one.
   package mutating func xmlText() -> Value? {

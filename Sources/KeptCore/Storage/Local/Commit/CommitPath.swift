@@ -1,5 +1,8 @@
 // The path of a batch: into a group, from there into the journal and the index of this process, and to the disk.
 
+import KeptSystem
+import KeptValues
+
 /// The writing half of a LocalStorage: group commit, sync of the journal, settling, and erasing of secrets.
 ///
 /// Its parts hold no reference to it, so the closures of the maintenance thread may.
@@ -32,7 +35,8 @@ final class CommitPath: Sendable {
   /// Sets the observer of all commits; called once, before the first commit.
   func report(to commitObserver: any CommitObserver) { writer.report(to: commitObserver) }
 
-  /// Commits a batch, in one group with those that arrive meanwhile; afterwards it is visible, and not yet synced.
+  /// Commits a batch, in one group with those that arrive at the same time; afterwards it is visible, and not yet
+  /// synced.
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
     _ = try journal.end()
     return try commits.commit(batch)
@@ -55,7 +59,7 @@ final class CommitPath: Sendable {
   /// Whether the bytes of a secret remain to be erased.
   var mustErase: Bool { writer.mustErase }
 
-  /// Erases what is due; returns whether it must be called again.
+  /// Erases the secrets that are due; returns whether it must be called again.
   func erase() -> Bool { writer.erase() }
 
   /// Detects that the folder was removed, renamed or replaced.
@@ -85,7 +89,7 @@ final class CommitPath: Sendable {
     syncs.afterForkInChild()
   }
 
-  /// Settles, erases what is due, and closes the connections.
+  /// Settles, erases the secrets that are due, and closes the connections.
   func close() {
     // A connection that is closed removes the log at its path.
     stayInPlace()

@@ -4,22 +4,43 @@
 // Every step answers nil where it would have to do more, or has failed, with nothing published; then the values take
 // the path of groups, where all errors are.
 
-extension GroupWriter {
-  /// Commits at once; nil if it must be committed as a group.
-  func quietly(_ body: (JournalWriter) -> Revision?) -> Revision? {
-    // Threads that wait for a group are a group soon.
-    writer.tryUpdateQuietly { $0.writer.flatMap(body) }
+import KeptSchema
+import KeptSystem
+import KeptValues
+
+extension LocalStorage {
+  func put(_ value: Value, for key: PreparedBytes, tag: String?) -> Revision? {
+    noting { commitPath.writer.put(value, for: key, tag: tag) }
+  }
+
+  func put(_ batch: Batch) -> Revision? { noting { commitPath.writer.put(batch) } }
+
+  @inline(__always)
+  private func noting(_ commit: () -> Revision?) -> Revision? {
+    // The group finds that the store is not in place, and has the error.
+    guard (try? checkInPlace(isDurable: false)) != nil, let revision = commit() else { return nil }
+    noteCommit()
+    return revision
   }
 }
 
+extension GroupWriter {
+  // Threads that wait for a group are a group soon, so neither waits for the writer.
+
+  fileprivate func put(_ value: Value, for key: PreparedBytes, tag: String?) -> Revision? {
+    writer.tryUpdateQuietly { $0.writer?.put(value, for: key, tag: tag) }
+  }
+
+  fileprivate func put(_ batch: Batch) -> Revision? { writer.tryUpdateQuietly { $0.writer?.put(batch) } }
+}
+
 extension JournalWriter {
-  /// Commits a new value of one key.
-  func put(_ value: Value, for key: PreparedBytes, tag: String?) -> Revision? {
+  fileprivate func put(_ value: Value, for key: PreparedBytes, tag: String?) -> Revision? {
     // Before it is compared with a declaration, which may take as long as the value is.
     guard value.bytes <= Self.mostInline else { return nil }
     return alone { frames in
       loader.atEnd { state, start in
-        guard let known = loader.index.known(key) else { return nil }
+        guard let known = loader.index.table.known(key) else { return nil }
         if known.isUndeclared { return put(value, for: known, tag, frames, from: start, &state) }
         guard let value = known.admitted(value), value.bytes <= Self.mostInline else { return nil }
         return put(value, for: known, tag, frames, from: start, &state)
@@ -39,8 +60,7 @@ extension JournalWriter {
     }
   }
 
-  /// Commits the edits of a batch.
-  func put(_ batch: Batch) -> Revision? {
+  fileprivate func put(_ batch: Batch) -> Revision? {
     guard batch.declarations.isEmpty, batch.schemaVersion == nil, batch.patterns == nil, !batch.isAdmittedAsItIs,
       (try? Allowance.ask(forEntries: batch.edits.count, to: Self.purpose)) != nil
     else { return nil }
@@ -70,6 +90,13 @@ extension JournalWriter {
     return revision
   }
 
+  /// Returns what calls its argument if nothing observes the store, and does nothing otherwise.
+  // A closure, because counting references to an observer that is also referred to weakly takes 200 instructions.
+  static func whileSilent(_ commitObserver: (any CommitObserver)?) -> (() -> Void) -> Void {
+    guard let commitObserver else { return { $0() } }
+    return { commitObserver.whileSilent($0) }
+  }
+
   /// Publishes one commit, and applies it.
   @inline(never)
   private func publish(
@@ -78,11 +105,11 @@ extension JournalWriter {
   ) -> Revision? {
     let revision = start.revision + 1
     frames.begin(at: start.place)
-    frames.begin(head(revision, tag))
+    frames.begin(journal.head(revision, tag))
     do throws(StoreError) {
       try add(frames.frame)
       try frames.end()
-      try publish(frames)
+      try journal.publish(frames)
     } catch { return nil }
     state.skip(from: start.place, to: frames.next, revision)
     let end = frames.next.position
@@ -119,14 +146,14 @@ extension Index {
     }
   }
 
-  /// What edits change; nil if a key is not known, or a value needs a group.
+  /// The changes that edits make; nil if a key is not known, or a value needs a group.
   fileprivate func changes(by batch: Batch) -> [KnownChange]? {
-    let (edits, places) = (batch.edits, batch.places)
+    let (edits, hints) = (batch.edits, batch.hints)
     var changes: [KnownChange] = []
     changes.reserveCapacity(edits.count)
     for index in edits.indices {
-      let found = index < places.count ? known(at: places[index], hash: edits.hash(at: index)) : nil
-      guard let known = found ?? edits.key(at: index).withPrepared({ known($0) }),
+      let found = index < hints.count ? table.known(at: hints[index], hash: edits.hash(at: index)) : nil
+      guard let known = found ?? edits.key(at: index).withPrepared({ table.known($0) }),
         let isChange = known.isChange(edits.value(at: index))
       else { return nil }
       if isChange { changes.append(KnownChange(known: known, index: index)) }
@@ -162,7 +189,7 @@ extension EntryTable.Known {
 
   /// The value as the declaration admits it; nil if it needs a group.
   fileprivate func admitted(_ value: Value) -> Value? {
-    // What does not fit is refused where all errors are.
+    // Values that do not fit are refused where all errors are.
     guard let declaration = entry._withUnsafeGuaranteedRef({ $0.declaration }), !declaration.isSecret,
       let admitted = try? declaration.admitted(value), declaration.deprecation(of: admitted) == nil
     else { return nil }

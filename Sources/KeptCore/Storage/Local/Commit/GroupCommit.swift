@@ -1,16 +1,18 @@
 // Writers of one process that arrive while a commit runs go together into the next one. Each gets its own result, and
-// each waits for other processes no longer than its own time-out.
+// each waits for other processes no longer than its own timeout.
 
 import CPlatform
+import KeptSystem
+import KeptValues
 
 /// Lets one writer at a time commit for all writers that are waiting by then.
 final class GroupCommit: Sendable {
   private struct Request: Sendable {
     let batch: Batch
-    /// The end of its time-out, which includes the time that it waits in the queue.
+    /// The end of its timeout, which includes the time that it waits in the queue.
     let deadline: Int64
   }
-  // The longest wait of one round: writers that arrive meanwhile may have shorter time-outs, and a fork waits for the
+  // The longest wait of one round: writers that arrive during it may have shorter timeouts, and a fork waits for the
   // round. With a shorter bound, connections that are merely slow on a busy machine would repeatedly look stuck.
   private static let mostMilliseconds: Int64 = 1000
 

@@ -1,5 +1,8 @@
 // One group of batches at a time: its frames, and what follows in this process.
 
+import KeptSystem
+import KeptValues
+
 /// Commits groups, and erases secrets.
 final class GroupWriter: Sendable {
   // Invariant: while there is a writer, the descriptor of its frames is open.
@@ -59,7 +62,7 @@ final class GroupWriter: Sendable {
     try settler.settle()
     guard words.isDirty, words.settled == words.published else { return }
     writer.updateQuietly { _ in
-      // A process that commits meanwhile settles later.
+      // A process that commits at the same time settles later.
       guard (try? journal.lockForWriting(until: 0)) != nil else { return }
       if words.settled == words.published { words.isDirty = false }
       journal.unlockForWriting()
@@ -84,7 +87,7 @@ final class GroupWriter: Sendable {
   /// Whether the bytes of a secret remain to be erased.
   var mustErase: Bool { eraser.isDue }
 
-  /// Erases what is due; returns whether it must be called again.
+  /// Erases the secrets that are due; returns whether it must be called again.
   func erase() -> Bool {
     guard mustErase else { return false }
     guard (try? settle()) != nil, !eraser.isDueInRing || eraseRing() else { return true }

@@ -1,6 +1,10 @@
 // A group of batches as frames of the journal: check the conditions of each, write what changes, and publish all of it
 // with one word.
 
+import KeptSchema
+import KeptSystem
+import KeptValues
+
 /// The commits of a ``GroupWriter``.
 ///
 /// Not thread-safe.
@@ -16,7 +20,7 @@ final class JournalWriter {
   /// Whether a value had to be staged because its key is secret.
   private(set) var mayBeSecret = false
   private(set) var frames: FrameGroup?
-  /// What was staged for commits that have failed, and could not be removed.
+  /// Bodies staged for failed commits that could not be removed.
   var unnamed: [StagedBody] = []
   /// Whether the write lock is held while a batch is made.
   private var isLocked = false
@@ -27,8 +31,7 @@ final class JournalWriter {
   ) {
     (self.journal, self.loader, self.settler) = (journal, loader, settler)
     (self.eraser, self.commitObserver) = (eraser, commitObserver)
-    // A closure, because counting references to an observer that is also referred to weakly takes 200 instructions.
-    if let commitObserver { whileSilent = { commitObserver.whileSilent($0) } } else { whileSilent = { $0() } }
+    whileSilent = Self.whileSilent(commitObserver)
   }
 
   /// Values of more bytes are bodies in the database, so that the ring has room for many commits.
@@ -41,7 +44,7 @@ final class JournalWriter {
   /// deadline.
   func commit(_ group: [Batch], until deadline: Int64) -> [Result<Commit, StoreError>] {
     do throws(StoreError) { return try commitTogether(group, until: deadline) } catch {
-      // Busy is not caused by a single batch, and separate retries would wait for one time-out each.
+      // Busy is not caused by a single batch, and separate retries would wait for one timeout each.
       guard group.count > 1, error.code != .busy else { return group.map { _ in .failure(error) } }
       // The cause is one of the batches, or the disk: each batch is retried alone to find its own failure.
       return group.map { commit([$0], until: deadline)[0] }
@@ -77,7 +80,9 @@ final class JournalWriter {
         return [try bulk(group[0], plan, prefixes, until: deadline)]
       }
       if group.contains(where: \.declaresSecretDefault) {
-        guard group.count == 1 else { throw StoreError(.unavailable, "no ring shall keep the default of a secret") }
+        guard group.count == 1 else {
+          throw StoreError(.unavailable, "the default of a secret must not stay in the journal")
+        }
         return [try bulk(group[0], plan, prefixes, until: deadline)]
       }
       do throws(StoreError) {
@@ -156,7 +161,7 @@ final class JournalWriter {
     return length
   }
 
-  /// What a commit changes, computed before the lock, and the state of the store for which that holds.
+  /// The changes of a commit, computed before the lock, and the state of the store for which that holds.
   private struct Plan {
     let place: FramePlace
     let changes: [StoredChange]
@@ -207,7 +212,8 @@ final class JournalWriter {
       return result
     }
     throw StoreError(
-      .busy, "others keep changing what the commit of \(batch.edits.count) keys changes; try again, or commit less")
+      .busy,
+      "other writers keep changing keys of the commit (\(batch.edits.count) keys); try again, or commit fewer keys")
   }
 
   /// How often a large commit is prepared before it gives way to the writers that change what it depends on.
@@ -230,20 +236,16 @@ final class JournalWriter {
       return .failure(error)
     }
     guard present.place == plan.place || bodies.match(changes) else { return nil }
-    let head = self.head(progress.revision + 1, batch.author.tag)
+    let head = journal.head(progress.revision + 1, batch.author.tag)
     frames.begin(head)
     try frames.frame.add(bulk: bodies.id)
     if let version = batch.schemaVersion { try frames.frame.add(schemaVersion: version) }
     try frames.end()
     for change in changes where change.leavesSecret { eraser.note(change) }
-    let commit = Commit(revision: head.revision, changes: changes, time: head.moment)
+    let commit = Commit(revision: head.revision, changes: changes, time: head.date)
     let result: Result<Commit, StoreError> = .success(commit)
     try publish(frames, [batch], [result], after: present.revision)
     return result
-  }
-
-  func head(_ revision: Revision, _ tag: String?) -> FrameHead {
-    FrameHead(writer: journal.writer, revision: revision, time: MonotonicTime.nanosecondsSince1970, tag: tag)
   }
 
   private func progress(_ present: IndexLoader.Present, _ prefixes: PrefixChanges?) -> Progress {
@@ -257,7 +259,7 @@ final class JournalWriter {
     var schemaVersion: UInt32
     var staged: StagedBodies
     var prefixes: PrefixChanges?
-    /// What the previous batches have written.
+    /// The writes of the previous batches.
     var written: [KeyName: IndexLoader.PresentKey] = [:]
   }
 
@@ -291,7 +293,7 @@ final class JournalWriter {
     return results
   }
 
-  /// Returns the changes of a plan if they hold now, or else what is stored under its keys.
+  /// Returns the changes of a plan if they hold now, or else the stored values of its keys.
   private func check(
     _ plan: Plan, _ keys: [KeyName]
   ) throws(StoreError) -> (IndexLoader.Present, planned: [StoredChange]?) {
@@ -315,7 +317,7 @@ final class JournalWriter {
     let version = batch.schemaVersion.flatMap { $0 == progress.schemaVersion ? nil : $0 }
     guard !changes.isEmpty || version != nil else { return .success(Commit(revision: progress.revision, changes: [])) }
     if !changes.isEmpty { progress.revision += 1 }
-    let head = self.head(progress.revision, batch.author.tag)
+    let head = journal.head(progress.revision, batch.author.tag)
     frames.begin(head)
     for change in changes { try add(change, frames.frame, &progress.staged) }
     if let version { try frames.frame.add(schemaVersion: version) }
@@ -329,7 +331,7 @@ final class JournalWriter {
       }
     }
     if let version { progress.schemaVersion = version }
-    return .success(Commit(revision: progress.revision, changes: changes, time: head.moment))
+    return .success(Commit(revision: progress.revision, changes: changes, time: head.date))
   }
 
   private func add(_ change: StoredChange, _ frame: FrameWriter, _ staged: inout StagedBodies) throws(StoreError) {
@@ -345,7 +347,7 @@ final class JournalWriter {
     guard StagedBodies.mustStage(value, change.new.declaration) else { return try frame.add(value, change.key) }
     guard let body = staged.take(change.key, value) else {
       mayBeSecret = true
-      throw StoreError(.busy, key: change.key.text, "was declared while it was written; try again")
+      throw StoreError(.busy, key: change.key.text, "was declared during the write; try again")
     }
     try frame.add(staged: body, change.key)
   }
@@ -388,7 +390,7 @@ final class JournalWriter {
       // Declaring a key with an unreadable value would make it look absent.
       if let damage = old.damage, edit == nil { throw damage }
       if var change = try batch.change(of: key, by: edit, from: old.entry, at: progress.revision + 1) {
-        // What cannot be read is replaced also by no value.
+        // An unreadable value is replaced even if the new one is absent.
         if old.damage != nil { change.new.revision = progress.revision + 1 }
         changes.append(change)
       } else if old.damage != nil {
@@ -404,30 +406,19 @@ final class JournalWriter {
   private func publish(
     _ frames: FrameGroup, _ group: [Batch], _ results: [Result<Commit, StoreError>], after start: Revision
   ) throws(StoreError) {
-    guard let commitObserver else { return try publish(frames) }
+    guard let commitObserver else { return try journal.publish(frames) }
     try commitObserver.publish { delivered throws(StoreError) in
       guard let delivered else {
-        try publish(frames)
+        try journal.publish(frames)
         return Publication(commits: [])
       }
       let commits = zip(results, group).compactMap { result, batch in (try? result.get()).map { ($0, by: batch.author) }
       }
       .filter { !$0.0.changes.isEmpty }
       let preceding = delivered == start ? nil : try loader.changes(after: delivered)
-      try publish(frames)
+      try journal.publish(frames)
       return Publication(preceding: preceding, commits: commits)
     }
-  }
-
-  func publish(_ frames: FrameGroup) throws(StoreError) {
-    let words = journal.words
-    if !words.isDirty {
-      // Processes that sleep without bound must look, and settle if this one dies before it wakes them.
-      words.isDirty = true
-      journal.wake()
-    }
-    try frames.publish(words)
-    journal.wakeSleepers()
   }
 
   private func frames(at place: FramePlace) throws(StoreError) -> FrameGroup {

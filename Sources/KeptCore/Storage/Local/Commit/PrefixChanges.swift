@@ -1,5 +1,7 @@
 // When a key under a prefix was changed last, for the conditions of a group.
 
+import KeptValues
+
 struct PrefixChanges {
   private var prefixes: [ExactString: Revision] = [:]
   private var read: Revision

@@ -5,9 +5,11 @@
 // of rows that remain, and does not find them later (docs/decisions/08-trust-and-secrets.md). So the whole database is
 // rewritten without gaps, and then the log is checkpointed and truncated.
 
+import KeptSchema
+import KeptValues
 import Synchronization
 
-/// What remains to be erased in one store.
+/// The pending erasures of one store.
 ///
 /// The writer erases right after its commit; if a long read blocks it, the maintenance thread retries.
 final class SecretEraser: Sendable {
@@ -40,7 +42,7 @@ final class SecretEraser: Sendable {
   /// Notes that there is another ring.
   func noteNewRing() { isInRing.store(false, ordering: .releasing) }
 
-  /// Erases what is due, on the writer's connection, which must be idle; returns false if others block it.
+  /// Erases the secrets that are due, on the writer's connection, which must be idle; returns false if others block it.
   func perform(on connection: SQLiteConnection) -> Bool {
     let usual = connection.patience
     connection.setPatience(milliseconds: Self.patienceMilliseconds)

@@ -1,5 +1,8 @@
 // Settling: frames move from the journal into the database, so that the ring has room again.
 
+import KeptSystem
+import KeptValues
+
 /// Settles the journal of one store on a connection of its own.
 final class Settler: Sendable {
   private let connection: Monitor<LazyConnection<LocalReader>>
@@ -10,7 +13,7 @@ final class Settler: Sendable {
     connection = Monitor(
       LazyConnection { () throws(StoreError) in
         let reader = try database.connect(to: journal)
-        // What must be on the disk is synced when it must be there.
+        // Data that must be on the disk is synced when it must be there.
         try reader.connection.run("PRAGMA synchronous = NORMAL")
         // Room for all pages that a full ring changes: a page that leaves the memory before the commit is written to
         // the log twice, and the checksums of all frames behind it are then computed again from the file.
@@ -40,7 +43,7 @@ final class Settler: Sendable {
           try journal.sync(upTo: end)
         }
       }
-      // What is in the log before the sync, is on the disk after it.
+      // The log's content from before the sync is on the disk after it.
       let log = connection.logEnd
       try syncLog(connection)
       try journal.checkCertain()
@@ -140,6 +143,8 @@ final class Settler: Sendable {
     try withConnection { connection throws(StoreError) in
       try connection.write { () throws(StoreError) in
         var settled = try SettledPlace.read(connection)
+        // Everything is settled. A damaged pulse may say that another position is the end.
+        guard settled.place.position == place.position else { throw journal.damagedPulse }
         settled.place = place
         try settled.write(connection)
       }
@@ -168,7 +173,7 @@ final class Settler: Sendable {
     try connection.update { connection throws(StoreError) in try body(connection.get().connection) }
   }
 
-  /// Writes what was published into the tables; it belongs to a write transaction.
+  /// Writes the published frames into the tables; it belongs to a write transaction.
   ///
   /// - Parameters:
   ///   - unused: a ring that no process uses, and whose frames all count; nil for the present one.
@@ -187,7 +192,7 @@ final class Settler: Sendable {
     if before.place.position == end { return before.place }
     let file = if let unused { unused } else { try journal.file() }
     guard let place = file.header.place(after: before) else {
-      throw StoreError(.corrupt, "the journal and the database of the store do not belong together; open it again")
+      throw StoreError(.corrupt, "the journal and the database of the store do not match; open the store again")
     }
     try file.raiseBound(to: end)
     try sync(end)

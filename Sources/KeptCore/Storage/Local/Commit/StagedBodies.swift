@@ -1,10 +1,13 @@
-// What frames name instead of containing it: large values, those of secret keys, which no ring shall keep, and commits
-// of very many keys.
+// Values that frames name instead of containing them: large ones, those of secret keys, which must not stay in the
+// journal, and commits of very many keys.
 //
 // A row of the table `body` with a kind has the value that its key gets; if that is large, the id of its row in the
-// table `large`, because SQLite compares keys slowly beside a large value. Values of this size are text or bytes, so a
-// number in the place of one is an id. A row without a kind has in `value` a 0 if its key loses its value, and in
+// table `large`, because SQLite compares keys slowly in rows with a large value. Values of this size are text or bytes,
+// so a number in the place of one is an id. A row without a kind has in `value` a 0 if its key loses its value, and in
 // `schema` the declaration that it gets, or an empty text if it loses that.
+
+import KeptSchema
+import KeptValues
 
 /// The bodies of one group, written before its frames.
 struct StagedBodies {
@@ -101,7 +104,7 @@ extension SQLiteConnection {
     try row.finish()
   }
 
-  /// Removes what was staged under an id, with its values.
+  /// Removes the body staged under an id, with its values.
   func dropBodies(_ id: StagedBody) throws(StoreError) {
     for sql: StaticString in [
       """
@@ -135,7 +138,7 @@ extension SQLiteConnection {
 extension StoreError {
   /// The error for a body that a frame names and that is neither there nor settled.
   static func missingBody(of key: KeyName) -> StoreError {
-    StoreError(.corrupt, key: key.text, "its value is missing in the database, and the journal names it")
+    StoreError(.corrupt, key: key.text, "the journal refers to its value, which is missing from the database")
   }
 }
 
@@ -185,13 +188,13 @@ extension JournalWriter {
       }
     }
     do throws(StoreError) { return try StagedBodies(values, mayBeSecret: hasSecret, settler) } catch {
-      // The log may have pages of what was not committed.
+      // The log may have pages of uncommitted bodies.
       if hasSecret { eraser.noteStaged() }
       throw error
     }
   }
 
-  /// Removes what was staged and is named by no frame; if that fails, the next commit tries again.
+  /// Removes staged bodies that no frame names; if that fails, the next commit tries again.
   func drop(_ bodies: [StagedBody], mayBeSecret: Bool) {
     unnamed += bodies
     guard !unnamed.isEmpty else { return }

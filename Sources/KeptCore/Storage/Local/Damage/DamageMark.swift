@@ -1,12 +1,14 @@
-// A file that marks a database in which SQLite has found damage. The next process that opens the store with exclusive
-// access repairs it.
+// A file that marks a database as damaged, because SQLite has found damage in it. The next process that opens the store
+// with exclusive access repairs it.
 
 import CPlatform
 import CSQLite
+import KeptSystem
+import KeptValues
 
 /// The file `damaged` in a store's folder.
 enum DamageMark {
-  private static let name = "damaged"
+  static let name = "damaged"
 
   /// Whether the mark exists; only a regular file counts.
   static func isThere(in folder: StoreFolder) -> Bool {

@@ -1,4 +1,7 @@
-// What is still readable in a damaged database: rows from both ends of it, and of every range between damaged pages.
+// The readable parts of a damaged database: rows from both ends of it, and of every range between damaged pages.
+
+import KeptSchema
+import KeptValues
 
 /// A damaged database, which is read and never written.
 ///
@@ -10,11 +13,40 @@ final class DamagedDatabase {
   /// The highest revision found anywhere in it.
   private(set) var highestRevision: Revision = 0
   private var alphabet = KeyAlphabet()
+  /// Whether every entry was read, with its value.
+  private var isWhole = true
 
-  init(of folder: StoreFolder, busyTimeoutMilliseconds: Int) throws(StoreError) {
+  /// Whether the tables that every store has are known.
+  private var hasTables = false
+
+  /// Opens the damaged database of a folder, if need be with the first page of a new one.
+  static func open(
+    in folder: StoreFolder, _ new: SQLiteConnection, busyTimeoutMilliseconds: Int
+  ) throws(StoreError) -> DamagedDatabase {
+    do throws(StoreError) {
+      let damaged = try DamagedDatabase(folder, nil, busyTimeoutMilliseconds)
+      if damaged.hasTables, damaged.connection.hasChecksums { return damaged }
+    } catch {
+      // The header says that SQLite does not know the format.
+      guard error.code == .unsupported else { throw error }
+    }
+    do {
+      let damaged = try DamagedDatabase(folder, new, busyTimeoutMilliseconds)
+      // Without checksums, no page verifies.
+      for sql: StaticString in ["SELECT 1 FROM store", "SELECT 1 FROM entry LIMIT 1", "SELECT 1 FROM removed LIMIT 1"] {
+        if try damaged.eachRow(sql, [], { _ in }) { return damaged }
+      }
+    }
+    return try DamagedDatabase(folder, nil, busyTimeoutMilliseconds)
+  }
+
+  private init(
+    _ folder: StoreFolder, _ new: SQLiteConnection?, _ busyTimeoutMilliseconds: Int
+  ) throws(StoreError) {
     connection = try SQLiteConnection(path: folder.database, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
     connection.leaveLog()
     connection.overlookDamagedSchema()
+    if let new { try connection.replaceFirstPage(byThatOf: new) }
     // The schema is compared with what Kept writes, and repaired, so its pages need no checksums.
     try connection.ignoringChecksums { () throws(StoreError) in
       try ifReadable { () throws(StoreError) in try connection.run("PRAGMA cell_size_check = ON") }
@@ -22,10 +54,8 @@ final class DamagedDatabase {
       try ifReadable { () throws(StoreError) in
         try connection.beginSalvage()
         try connection.run("PRAGMA cache_spill = OFF")
-        switch try SchemaParts.judge(connection) {
-        case .known: break
-        case .altered, .foreign: try SchemaParts.restore(connection)
-        }
+        if case .known = try SchemaParts.judge(connection) {} else { try SchemaParts.restore(connection) }
+        if case .known = try SchemaParts.judge(connection) { hasTables = true }
       }
     }
   }
@@ -36,7 +66,7 @@ final class DamagedDatabase {
     _ = try eachRow("SELECT revision FROM store") { rows in _ = note(rows.integer(0)) }
   }
 
-  /// The id of the store, and what was settled; nil if that is unreadable.
+  /// The id of the store, and the settled place; nil if that is unreadable.
   func settledPlace() throws(StoreError) -> (StoreID, SettledPlace)? {
     let reader = LocalReader(connection)
     let table = try ifReadable { () throws(StoreError) in
@@ -61,6 +91,39 @@ final class DamagedDatabase {
     }
   }
 
+  /// Notes in the new database which keys had values and have none there, as far as their names are known.
+  ///
+  /// Call it last: it reads keys on pages whose checksums are wrong. They are noted as removed at the revision -1.
+  func noteLostKeys(in new: SQLiteConnection) throws(StoreError) {
+    guard !isWhole else { return }
+    let row = try new.statement("INSERT OR IGNORE INTO removed VALUES (?1, ?2)")
+    func note(_ key: UnsafeBufferPointer<UInt8>, _ revision: Int64) throws(StoreError) {
+      try row.bind(1, textBytes: Array(key))
+      try row.bind(2, revision)
+      try row.finish()
+    }
+    try connection.ignoringChecksums { () throws(StoreError) in
+      // The history does not say that a key was removed last.
+      _ = try eachRow("SELECT key FROM removed") { rows throws(StoreError) in
+        try rows.withBytes(0) { key throws(StoreError) in try note(key, -2) }
+      }
+      _ = try eachRow("SELECT changes FROM history WHERE id > 0") { rows throws(StoreError) in
+        _ = try rows.withBytes(0) { changes throws(StoreError) in
+          let bytes = UnsafeRawBufferPointer(changes)
+          return try PackedChange.forEach(bytes) { change throws(StoreError) in try note(change.key(in: bytes), -1) }
+        }
+      }
+      try new.run("DELETE FROM removed WHERE revision = -2")
+      for sql: StaticString in ["SELECT key FROM entry ORDER BY key", "SELECT key FROM entry ORDER BY key DESC"] {
+        _ = try eachRow(sql) { rows throws(StoreError) in
+          try rows.withBytes(0) { key throws(StoreError) in try note(key, -1) }
+        }
+      }
+    }
+  }
+
+  private static func key(_ text: String?) -> KeyName? { text.flatMap { try? KeyName($0) } }
+
   /// Throws if anything could not be read for another reason than damage; called when everything was read.
   func checkReadings() throws(StoreError) { try connection.checkReadings() }
 
@@ -80,7 +143,7 @@ final class DamagedDatabase {
 
   /// Calls `body` with each declaration that is readable from either end of the table.
   ///
-  /// - Returns: the stretch in which keys may have lost their declarations; nil if all were read.
+  /// - Returns: the stretch where keys may have lost their declarations; nil if all were read.
   func forEachDeclaration(
     _ body: (KeyName, Declaration) throws(StoreError) -> Void
   ) throws(StoreError) -> KeyStretch? {
@@ -98,7 +161,7 @@ final class DamagedDatabase {
     _ rows: SQLiteStatement, _ reached: inout [UInt8], _ body: (KeyName, Declaration) throws(StoreError) -> Void
   ) throws(StoreError) {
     reached = rows.bytes(0)
-    guard let key = rows.string(0).flatMap({ try? KeyName($0) }) else { return }
+    guard let key = Self.key(rows.string(0)) else { return }
     let declaration = rows.string(1).map(Declaration.stored) ?? .lost
     do throws(StoreError) { try declaration.checkText(of: key) } catch {
       guard error.code == .corrupt else { throw error }
@@ -131,7 +194,10 @@ final class DamagedDatabase {
   ) throws(StoreError) -> Bool {
     let prepared = try ifReadable { () throws(StoreError) in try connection.statement(ifThere: sql) }
     // A missing table has no other end to read from.
-    guard let rows = prepared ?? nil else { return true }
+    guard let rows = prepared ?? nil else {
+      isWhole = false
+      return true
+    }
     defer { rows.reset() }
     for (index, bound) in bounds.enumerated() { try rows.bind(Int32(index + 1), textBytes: bound) }
     while true {
@@ -144,12 +210,13 @@ final class DamagedDatabase {
   /// Calls `body` with every row that is reachable.
   ///
   /// A range is read from both ends. If both reads meet a damaged page the range is halved, since the rows between two
-  /// damaged pages may be intact. Halving the keys of one damaged page finds nothing, so ranges in which halving has
-  /// found nothing come last, and the number of attempts is finite.
+  /// damaged pages may be intact. Halving the keys of one damaged page finds nothing, so ranges where halving has found
+  /// nothing come last, and the number of attempts is finite.
   private func search(_ body: (KeyedEntry) throws(StoreError) -> Void) throws(StoreError) {
     // The first reads use no bounds: finding a key compares others, and one of those may continue in a damaged page.
     var all = KeyStretch.all
     if try scan("SELECT kind, value, revision, key, large FROM entry ORDER BY key", [], &all, \.low, body) { return }
+    isWhole = false
     _ = try scan("SELECT kind, value, revision, key, large FROM entry ORDER BY key DESC", [], &all, \.high, body)
     // By how many times in a row halving has found nothing.
     var waiting = [all.halves(in: alphabet.bytes)]
@@ -193,9 +260,12 @@ final class DamagedDatabase {
     _ rows: SQLiteStatement, _ body: (KeyedEntry) throws(StoreError) -> Void
   ) throws(StoreError) {
     let revision = note(rows.integer(2))
-    guard let key = rows.string(3).flatMap({ try? KeyName($0) }),
+    guard let key = Self.key(rows.string(3)),
       let value = try ifReadable({ () throws(StoreError) in try rows.isNull(1) ? large(rows) : rows.value(0) })
-    else { return }
+    else {
+      isWhole = false
+      return
+    }
     try body(KeyedEntry(key: key, entry: Entry(value: value, revision: revision)))
   }
 

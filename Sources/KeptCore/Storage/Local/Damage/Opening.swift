@@ -2,12 +2,14 @@
 // the others wait for that, and then share its journal.
 
 import CPlatform
+import KeptSystem
+import KeptValues
 
 extension LocalDatabase {
   /// Opens the database and its journal.
   ///
   /// Throws `corrupt` if the database is damaged and other processes have it open, and `busy` if another process
-  /// recovers it, for longer than the time-out.
+  /// recovers it, for longer than the timeout.
   func open() throws(StoreError) -> sending (LocalReader, Journal) {
     try prepare()
     let end = MonotonicTime.milliseconds + Int64(busyTimeoutMilliseconds)
@@ -15,7 +17,7 @@ extension LocalDatabase {
     while true {
       let lock = try JournalLock.open(in: folder)
       do throws(StoreError) {
-        // A journal that was replaced meanwhile guards nothing.
+        // A journal that was replaced in between guards nothing.
         wasAlone = lock.takeAlone()
         if wasAlone {
           if lock.isInPlace { return try recover(lock) }
@@ -35,8 +37,8 @@ extension LocalDatabase {
       guard attempt == 0 || MonotonicTime.milliseconds < end else {
         throw StoreError(
           .busy,
-          "the store in \(folder.path) is in use, and its journal or its pulse is not the one that is used; close the "
-            + "programs that have it open and try again")
+          "another process is still opening the store in \(folder.shown), or its journal or pulse was replaced; try "
+            + "again, or first close the programs that have it open")
       }
       MonotonicTime.backOff(attempt: attempt)
       attempt += 1
@@ -79,8 +81,8 @@ extension LocalDatabase {
       guard error.code == .corrupt else { throw error }
       throw StoreError(
         .corrupt,
-        "the database in \(folder.path) is damaged, and other programs have it open; close them and open it again, "
-          + "and what can be read is salvaged")
+        "the database in \(folder.shown) is damaged, and other programs have it open; close them and open it again "
+          + "to salvage the readable data")
     }
   }
 
@@ -88,16 +90,16 @@ extension LocalDatabase {
   private func connectToWhole() throws(StoreError) -> LocalReader {
     // A write to the old database would be lost with it.
     guard try !Salvage.isUnfinished(in: folder) else {
-      throw StoreError(.corrupt, "the salvage of the store in \(folder.path) was not finished; open it again")
+      throw StoreError(.corrupt, "the salvage of the store in \(folder.shown) was not finished; open it again")
     }
     // SQLite would remove the log of an empty database.
     guard try !folder.isCutToNothing() else {
-      throw StoreError(.corrupt, "the database in \(folder.path) is empty, and its log is not")
+      throw StoreError(.corrupt, "the database in \(folder.shown) is empty, but its log is not")
     }
     return try connect { reader throws(StoreError) in
       try reader.checkTables()
       guard try reader.connection.hasAllPages() else {
-        throw StoreError(.corrupt, "the database in \(folder.path) was cut off; what can be read is salvaged")
+        throw StoreError(.corrupt, "the database in \(folder.shown) is truncated; the readable data is salvaged")
       }
     }
   }

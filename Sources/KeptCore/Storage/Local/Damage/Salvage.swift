@@ -5,11 +5,14 @@
 //      of the journal, which is. The log of another database loses its first name: SQLite would read it.
 //   2. A new database is completed under a temporary name, synced, and renamed to `salvaged.sqlite`. From here on it is
 //      the store's database: the next process that opens the folder continues with step 3.
-//   3. The old `-wal` and `-shm` are removed, then `salvaged.sqlite` is renamed to `values.sqlite`: the new database
-//      never stands beside an old log.
+//   3. The old `-wal` and `-shm` are removed, then `salvaged.sqlite` is renamed to `values.sqlite`: the new database is
+//      never next to an old log.
 // All steps run under the exclusive lock of the journal, which ends with its process.
 
 import CPlatform
+import KeptSchema
+import KeptSystem
+import KeptValues
 
 struct Salvage {
   private let folder: StoreFolder
@@ -30,7 +33,7 @@ struct Salvage {
     let salvaged = Salvage(folder).salvaged
     if FileStatus(of: salvaged) != nil { return true }
     // If this is unknown, the old database must not be used.
-    guard kept_errno() == ENOENT else { throw .system("look for", salvaged) }
+    guard kept_errno() == ENOENT else { throw .system("find", salvaged) }
     return false
   }
 
@@ -82,7 +85,7 @@ struct Salvage {
     }
   }
 
-  /// Whether the log beside the database is that of another one, whose pages would hide the database's own.
+  /// Whether the log next to the database belongs to another one, whose pages would hide the database's own.
   private func hasForeignLog() throws(StoreError) -> Bool {
     let connection = try SQLiteConnection(path: folder.database, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
     connection.leaveLog()
@@ -101,11 +104,11 @@ struct Salvage {
     let date = try Timestamp(seconds: MonotonicTime.secondsSince1970).description
     var place = quarantine + "/" + date
     guard kept_make_folder(quarantine) == 0 || kept_errno() == EEXIST else {
-      throw .system("make the folder", quarantine)
+      throw .system("create the folder", quarantine)
     }
     var number = 1
     while kept_make_folder(place) != 0 {
-      guard kept_errno() == EEXIST else { throw .system("make the folder", place) }
+      guard kept_errno() == EEXIST else { throw .system("create the folder", place) }
       number += 1
       place = "\(quarantine)/\(date)-\(number)"
     }
@@ -143,7 +146,8 @@ struct Salvage {
     let connection = try SQLiteConnection(path: draft, busyTimeoutMilliseconds: 0)
     try LocalSchema.create(on: connection)
     try connection.write { () throws(StoreError) in
-      let damaged = try DamagedDatabase(of: folder, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+      let damaged = try DamagedDatabase.open(
+        in: folder, connection, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
       try damaged.forEachEntry { entry throws(StoreError) in try put(entry, connection) }
       let lost = try damaged.forEachDeclaration { key, declaration throws(StoreError) in
         let row = try connection.statement(
@@ -156,6 +160,7 @@ struct Salvage {
       let last = try settleFrames(after: damaged, lost, connection)
       let version = try damaged.schemaVersion() ?? 0
       let limits = try damaged.historyLimits()
+      try damaged.noteLostKeys(in: connection)
       try damaged.checkReadings()
       try resume(
         above: max(damaged.highestRevision, last.revision), schemaVersion: last.schemaVersion ?? version, connection)
@@ -185,7 +190,7 @@ struct Salvage {
     try damaged.copyBodies(to: connection)
     let marked = try file.markedPlace()
     let place = known.flatMap { file.header.place(after: $0.1) }
-    // In a ring that was never lapped, also what was settled may be found.
+    // In a ring that was never lapped, settled frames may be found too.
     var fromTheFirst = JournalCursor(at: file.header.firstPlace, revision: 0)
     try fromTheFirst.readAll(file) { _ in true }
     let isWhole = fromTheFirst.place.position >= max(marked.position, place?.position ?? 0)
@@ -207,7 +212,7 @@ struct Salvage {
       }
     }
     let version = try settling.finish()
-    // What a frame contains was no secret when it was set, but what was staged for one may have been.
+    // The content of a frame was not secret when it was set, but a body staged for one may have been.
     if let lost {
       for key in try damaged.keysWithBodies() where lost.contains(key) {
         try hide(KeyStretch(low: key, high: key + [0]), connection)

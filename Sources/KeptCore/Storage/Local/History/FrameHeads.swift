@@ -1,10 +1,12 @@
 // The authors, times and sizes of the commits that are settled together, for the history.
 
+import KeptValues
+
 /// The heads of the frames that are settled by one transaction.
 ///
-/// Commits of one author that change the same keys fold: of what a program changes in between, the last stays. The
-/// changes of another program, with another tag, or of other keys besides, are kept apart, so that each commit is in
-/// the history whole, or not at all.
+/// Commits of one author that change the same keys fold: of the changes that a program makes in between, the last
+/// stays. The changes of another program, with another tag, or of further keys, are kept apart, so that each commit is
+/// in the history whole, or not at all.
 struct FrameHeads {
   private struct Origin: Equatable {
     let writer: UInt64
@@ -55,7 +57,7 @@ struct FrameHeads {
     }
     let head = Head(revision: frame.head.revision, time: frame.head.time, origin: origin, changes: changes)
     if let last = heads.last, last.origin != origin || changes > 1 { isMixed = true }
-    try Memory.makeRoom(in: &heads, to: "read what has changed")
+    try Memory.makeRoom(in: &heads, to: "read the changes")
     heads.append(head)
     guard let first else { return begin(head, .fold) }
     guard head.revision &- first <= PackedChange.mostFolded else { return begin(head, .part) }

@@ -1,5 +1,7 @@
 // Which storages keep a history: those with a database.
 
+import KeptValues
+
 extension LocalStorage: HistoricalStorage {
   func history(in scope: Scope) throws(StoreError) -> History {
     try settled { reader throws(StoreError) in try reader.history(in: scope) }
@@ -28,16 +30,16 @@ extension LocalStorage: HistoricalStorage {
 }
 
 extension ReadOnlyStorage: HistoricalStorage {
-  /// What its owner has not settled yet is missing.
+  /// Commits that its owner has not settled yet are missing.
   func history(in scope: Scope) throws(StoreError) -> History {
     try read { reader throws(StoreError) in
-      try reader.reader.atOneMoment { () throws(StoreError) in try reader.reader.history(in: scope) }
+      try reader.reader.inOneTransaction { () throws(StoreError) in try reader.reader.history(in: scope) }
     }
   }
 
   func historyAndEntries(in scope: Scope) throws(StoreError) -> (History, StoredEntries) {
     try read { reader throws(StoreError) in
-      try reader.reader.atOneMoment { () throws(StoreError) in try reader.reader.historyAndEntries(in: scope) }
+      try reader.reader.inOneTransaction { () throws(StoreError) in try reader.reader.historyAndEntries(in: scope) }
     }
   }
 

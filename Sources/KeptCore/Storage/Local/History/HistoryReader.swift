@@ -1,6 +1,9 @@
 // Reads the history. A change has what it replaced; what it made of its key is in the next change of the key, or is
 // what the key has now.
 
+import KeptSchema
+import KeptValues
+
 extension LocalReader {
   private static let purpose = "read the history"
 
@@ -105,12 +108,13 @@ extension LocalReader {
     }
   }
 
-  /// What a key has in the database.
+  /// The entry of a key in the database.
   private func presentValue(of key: KeyName) throws(StoreError) -> PastValue {
     guard let row = try row(for: key) else { return .absent }
-    if row.declaration?.isSecret == true { return .secret }
     switch row.value {
-    case .success(let value): return value.map { .value($0) } ?? .absent
+    case .success(nil): return .absent
+    case _ where row.declaration?.isSecret == true: return .secret
+    case .success(let value?): return .value(value)
     case .failure: return .unknown
     }
   }

@@ -1,6 +1,8 @@
-// Finds what is beyond the limits of the history.
+// Finds the changes beyond the limits of the history.
 
-/// What the changes of a history take, in the order of their commits.
+import KeptValues
+
+/// The sizes of the changes of a history, in the order of their commits.
 struct HistorySizes {
   private var changes: [(revision: Revision, time: Int64, bytes: Int)] = []
   /// The highest revision of a row that another program has damaged.

@@ -1,5 +1,7 @@
 // The table `history` as a whole: how it is made, limited and forgotten. HistoryWriter.swift describes its rows.
 
+import KeptValues
+
 /// The table `history` of a database, in a write transaction.
 struct HistoryTable {
   private let connection: SQLiteConnection
@@ -42,7 +44,7 @@ struct HistoryTable {
     try edit { change, key in change.form != .absent && secrets.contains(key) ? .empty(.secret) : .keep }
   }
 
-  /// Forgets what is beyond the limits: the oldest commits, and of each key all but its last changes.
+  /// Removes the changes beyond the limits: the oldest commits, and of each key all but its last changes.
   ///
   /// Of a commit with other changes it must stay known that such a key was one of them, and of a key that it had more.
   func prune(to limits: HistoryLimits, at time: Int64) throws(StoreError) {
@@ -97,7 +99,7 @@ extension HistoryTable {
     func hash(_ change: PackedChange) -> UInt64 { KeyHash.of(change.key(in: bytes)) }
   }
 
-  /// What becomes of a change.
+  /// The fate of a change.
   private enum Fate {
     case keep
     /// It is only known that it was.
@@ -105,7 +107,7 @@ extension HistoryTable {
     case drop
   }
 
-  /// Visits the rows, newest first; do not change them meanwhile.
+  /// Visits the rows, newest first; do not change them during the visit.
   private func eachRow(_ body: (Row) throws(StoreError) -> Void) throws(StoreError) {
     let rows = try connection.statement(
       "SELECT id, revision, changes, time FROM history WHERE id > 0 ORDER BY id DESC")
@@ -126,7 +128,7 @@ extension HistoryTable {
     }
   }
 
-  /// What all changes take.
+  /// The sizes of all changes.
   private func sizes() throws(StoreError) -> HistorySizes {
     var sizes = HistorySizes()
     try eachRow { row throws(StoreError) in
@@ -145,7 +147,7 @@ extension HistoryTable {
     var larges: [Int64] = []
     try eachRow { row in
       var fates: [Fate] = []
-      // What another program has left behind a fault is lost.
+      // Rows that another program has left after a fault are lost.
       var isChanged = !row.isWhole
       for change in row.changes.reversed() {
         let fate = fate(change, row.hash(change))

@@ -1,15 +1,17 @@
 // The table `history`, which settling writes: what each change replaced.
 //
-// A row has in `changes` what some changes have replaced, in the form that PastChanges.swift describes: a row for each
-// change would cost more than settling it. What a change made of its key is in the next change of the key, or in
-// `entry`, and is not stored twice. Rows are only appended, in the order of settling. The `id` is the number of changes
-// up to and with the row, `bytes` the number of their bytes, since the history began; `revision` and `time` are the
-// highest in the row.
+// A row has in `changes` the values that some changes have replaced, in the form that PastChanges.swift describes: a
+// row for each change would cost more than settling it. What a change made of its key is in the next change of the key,
+// or in `entry`, and is not stored twice. Rows are only appended, in the order of settling. The `id` is the number of
+// changes up to and with the row, `bytes` the number of their bytes, since the history began; `revision` and `time` are
+// the highest in the row.
 //
 // The row with the id 0 has no changes: its `revision` is the one after which nothing is missing, its `bytes` are those
 // up to which the limits were applied, and its `changes` are the limits that were set, as JSON.
 
-/// Adds what is settled to the history; it belongs to a write transaction.
+import KeptValues
+
+/// Adds the settled frames to the history; it belongs to a write transaction.
 struct HistoryWriter {
   private let connection: SQLiteConnection
   private let limits: HistoryLimits
@@ -139,7 +141,7 @@ struct HistoryWriter {
         taken.append(key)
       }
     }
-    // What belongs to the history now is not deleted with the entries.
+    // Values that belong to the history now are not deleted with the entries.
     for key in taken {
       let entry = try connection.statement("UPDATE entry SET large = NULL WHERE key = ?1")
       try entry.finish(1, lent: key.exact)
@@ -162,7 +164,7 @@ struct HistoryWriter {
     try rows.each { () throws(StoreError) in if let key = rows.string(0) { secrets.insert(ExactString(key)) } }
   }
 
-  /// Writes what is left, and forgets what is beyond the limits, now and then.
+  /// Writes the rest, and from time to time removes the changes beyond the limits.
   mutating func finish(at time: Int64) throws(StoreError) {
     try writeRow()
     guard isThere else { return }

@@ -1,7 +1,9 @@
 // Reads the content of a row of the table `history`; PastChanges.swift describes it. Another program may have written
 // any bytes, so nothing is believed.
 
-/// What a change has replaced, in the bytes of a row.
+import KeptValues
+
+/// The value that a change has replaced, in the bytes of a row.
 struct PackedChange {
   let revision: Revision
   /// Milliseconds since 1970.

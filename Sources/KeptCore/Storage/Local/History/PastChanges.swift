@@ -1,4 +1,4 @@
-// The content of a row of the table `history`: what some changes have replaced, one after the other.
+// The content of a row of the table `history`: the values that some changes have replaced, one after the other.
 //
 //   byte  0  revision   64 bits
 //   byte  8  time       64 bits: milliseconds since 1970, by the wall clock of the writer
@@ -14,8 +14,9 @@
 // All numbers are little-endian, and none is aligned. The changes of a key are in the order of its revisions.
 
 import CSQLite
+import KeptValues
 
-/// What there is of a value that was replaced.
+/// The kept part of a value that was replaced.
 enum PastForm: UInt8 {
   /// The key had none.
   case absent = 0

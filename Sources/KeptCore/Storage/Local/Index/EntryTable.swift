@@ -1,17 +1,17 @@
-// A hash table from the bytes of a key to what is known of it. Lookups use bytes, so no Swift String is created.
+// A hash table from the bytes of a key to its known state. Lookups use bytes, so no Swift String is created.
 
 import CPlatform
+import KeptSchema
+import KeptValues
 import Synchronization
 
-/// What the index knows of a key.
+/// The index's state of a key.
 ///
 /// Readers see it inside the gate of the index, and the changing thread changes it while the gate is closed.
-final class IndexedEntry: @unchecked Sendable {
+final class IndexedEntry: MemoryEntry, @unchecked Sendable {
   let key: KeyName
   // Apart, because copying an Entry calls five functions.
   fileprivate(set) var revision: Revision = 0
-  /// The value that the key reads as; nil if it is absent.
-  fileprivate(set) var value: Value?
   // Most keys have neither a declaration nor layers, and need not have their value twice.
   private var origin: Origin?
   /// A revision at which this was the state of the key.
@@ -19,9 +19,12 @@ final class IndexedEntry: @unchecked Sendable {
   /// The revision of the last change of any kind, also of a removal.
   fileprivate(set) var changed: Revision = 0
 
+  /// Whether the value is not in memory, but only in the storage.
+  fileprivate(set) var isElsewhere = false
+
   init(_ key: KeyName) { self.key = key }
 
-  /// What a value comes from that is not read as it is stored.
+  /// The origin of a value that is not read as it is stored.
   private final class Origin {
     var stored: Value?
     let declaration: Declaration?
@@ -33,7 +36,7 @@ final class IndexedEntry: @unchecked Sendable {
 
   var declaration: Declaration? { origin?.declaration }
 
-  /// Sets what is stored and declared, and how it reads.
+  /// Sets the stored value and the declaration, and how the key reads.
   ///
   /// - Parameter reading: what makes the value; nil for a reader without layers.
   fileprivate func set(_ stored: Value?, _ declaration: Declaration?, _ reading: (any EntryReading)?) {
@@ -42,14 +45,14 @@ final class IndexedEntry: @unchecked Sendable {
     value = if let reading { reading.value(of: key, entry) } else { entry?.shown }
   }
 
-  /// Sets what is stored, in the form that the declaration admits.
+  /// Sets the stored value, in the form that the declaration admits.
   fileprivate func set(_ stored: Value?, _ reading: (any EntryReading)?) {
     guard let origin else { return set(stored, nil, reading) }
     origin.stored = stored
     value = if let reading { reading.value(of: key, entry) } else { stored ?? origin.declaration?.defaultValue }
   }
 
-  /// What is stored and declared; nil for nothing.
+  /// The stored value and the declaration; nil for neither.
   var entry: Entry? {
     isThere ? Entry(value: stored, revision: revision, declaration: declaration) : nil
   }
@@ -60,7 +63,7 @@ final class IndexedEntry: @unchecked Sendable {
 /// Open addressing by groups of slots with linear probing; at most seven eighths full.
 ///
 /// Not thread-safe: a ``ReadersGate`` protects it. Seqlock readers do not pass the gate: they read, and then check
-/// whether the table has changed meanwhile. So slots and the bytes of keys are never freed.
+/// whether the table has changed since. So slots and the bytes of keys are never freed.
 final class EntryTable: @unchecked Sendable {
   // Invariants: a slot is empty while its tag and its `hash` are 0; from a key's home group up to its own no group has
   // an empty slot; a slot owns a reference to its entry, and its inline value is the value of that entry.
@@ -104,7 +107,7 @@ final class EntryTable: @unchecked Sendable {
     fileprivate var slots: UnsafeMutableBufferPointer<kept_slot> { table.pointee.all }
   }
 
-  /// Sets what is known of a key at a revision; ignored if a later one is known.
+  /// Sets the state of a key at a revision; ignored if a later one is known.
   ///
   /// - Parameters:
   ///   - changed: the revision of the last change of any kind; a view need not know it.
@@ -120,12 +123,21 @@ final class EntryTable: @unchecked Sendable {
       guard known == nil || indexed.asOf <= asOf else { return }
       if known != nil, indexed.value == nil { absent -= 1 }
       indexed.revision = revision
+      indexed.isElsewhere = false
       indexed.set(stored, declaration, reading)
       if indexed.value == nil { absent += 1 }
       (indexed.asOf, indexed.changed) = (asOf, changed)
       slot.pointee.publish(indexed.value)
     }
     if known == nil, count * 8 > search.slots.count * 7 { grow() }
+  }
+
+  /// Notes that the storage must be asked for a key, whatever lies beneath the index.
+  func putElsewhere(_ key: KeyName, asOf: Revision) {
+    put(key, nil, asOf, nil, asOf: asOf, changed: asOf, nil)
+    guard let slot = key.withPrepared({ search.slot(of: $0.bytes, $0.hash) }) else { return }
+    slot.pointee.kind = UInt16(KEPT_SLOT_UNKNOWN)
+    slot.pointee.indexed?._withUnsafeGuaranteedRef { $0.isElsewhere = true }
   }
 
   /// A key that the storage's own index knows, while no other key is added to that.
@@ -145,25 +157,21 @@ final class EntryTable: @unchecked Sendable {
     return Known(slot: slot, entry: entry)
   }
 
-  /// Where a key has its slot, in one arrangement of the slots.
-  // @unchecked: the slot is used only inside the gate, or by the changing thread.
-  struct Place: @unchecked Sendable {
-    fileprivate let slot: UnsafeMutablePointer<kept_slot>
-    fileprivate let arrangement: UInt64
-  }
-
-  /// Calls `body` with the entry of a key and its place; nil if the table does not know it.
+  /// Calls `body` with the entry of a key and where it was found; nil if the table does not know it.
   @inline(__always)
-  func find<Result>(_ key: PreparedBytes, _ body: (IndexedEntry, Place) -> Result) -> Result? {
+  func find<Result>(_ key: PreparedBytes, _ body: (IndexedEntry, KeyHint) -> Result) -> Result? {
     guard let slot = search.slot(of: key.bytes, key.hash) else { return nil }
-    return slot.pointee.indexed?._withUnsafeGuaranteedRef { body($0, Place(slot: slot, arrangement: arrangement)) }
+    return slot.pointee.indexed?._withUnsafeGuaranteedRef {
+      body($0, KeyHint(address: UnsafeMutableRawPointer(slot), arrangement: arrangement))
+    }
   }
 
-  /// Returns the key that was found at a place; nil if the slots are arranged differently since then.
-  func known(at place: Place, hash: UInt64) -> Known? {
-    guard place.arrangement == arrangement, place.slot.pointee.hash == hash, let entry = place.slot.pointee.indexed
-    else { return nil }
-    return Known(slot: place.slot, entry: entry)
+  /// Returns the key that was found with a hint; nil if the slots are arranged differently since then.
+  func known(at hint: KeyHint, hash: UInt64) -> Known? {
+    guard hint.arrangement == arrangement else { return nil }
+    let slot = hint.address.assumingMemoryBound(to: kept_slot.self)
+    guard slot.pointee.hash == hash, let entry = slot.pointee.indexed else { return nil }
+    return Known(slot: slot, entry: entry)
   }
 
   /// Changes the value of a key at a new revision, if this table knows it.
@@ -252,7 +260,7 @@ final class EntryTable: @unchecked Sendable {
     table.initialize(
       to: kept_slots(
         mask: UInt64(groups - 1), slots: bytes.assumingMemoryBound(to: kept_slot.self),
-        tags: (bytes + slotBytes).assumingMemoryBound(to: UInt64.self)))
+        tags: (bytes + slotBytes).assumingMemoryBound(to: UInt64.self), filter: 0))
     table.pointee.clear()
     return table
   }
@@ -273,7 +281,8 @@ extension kept_slots {
 
   fileprivate func giveBack() { kept_give_back(bytes.baseAddress, bytes.count) }
 
-  fileprivate func clear() {
+  fileprivate mutating func clear() {
+    kept_store64(&filter, 0)
     tags.initialize(repeating: 0, count: groups)
     all.initialize(repeating: kept_slot())
   }

@@ -1,24 +1,24 @@
-// What this process has read, kept in memory with the generation at which it is current.
+// The values that this process has read, kept in memory with the generation at which it is current.
 //
 // Invariants:
 // - An entry is what the store held at some revision up to `applied`, and every key in the table is as it was at
 //   `applied` or later.
 // - The gate is open for a generation G only if the table was brought up to date between two readings of the pulse that
 //   both gave G, and G is even. So a reader that reads G from the pulse and passes the gate for G reads nothing stale:
-//   if a commit had become visible meanwhile, the pulse would have moved first.
+//   if a commit had become visible in between, the pulse would have moved first.
 // - The table changes only while the gate's sequence number is odd, and that number never repeats. So a copy that a
 //   seqlock reader made between two readings of the same even number was the state at a time when the gate was open
 //   for G.
 
 import CPlatform
+import KeptValues
 
 /// The index of one open store, and later of others: see ``Indexes``.
 ///
 /// Readers pass without a lock; one thread at a time changes it.
-final class Index: @unchecked Sendable {
+final class Index: MemoryIndex, @unchecked Sendable {
   // Readers use `table` and `applied` inside the gate; the changing thread uses them while the gate is closed.
-  private let gate = ReadersGate()
-  private let table: EntryTable
+  let table: EntryTable
   private(set) var applied: Revision = 0
 
   /// The number of absent keys that are remembered; above it everything is removed.
@@ -27,25 +27,20 @@ final class Index: @unchecked Sendable {
   private var absentLimit = Index.absentLimit
 
   init() {
+    let gate = ReadersGate()
     table = EntryTable(shownIn: gate.header)
+    super.init(gate)
     gate.header.pointee.index = Unmanaged.passUnretained(self).toOpaque()
   }
 
   /// The generation for which the index is current; odd if there is none.
   var generation: UInt64 { gate.generation }
 
-  /// Calls `body` with the entry of a key; nil if the index is not current at this generation or does not know the key.
-  @inline(__always)
-  func read<Result>(
-    _ key: PreparedBytes, at generation: UInt64, _ body: (IndexedEntry) -> Result
-  ) -> Result? {
-    find(key, at: generation) { entry, _ in body(entry) }
-  }
-
-  /// Like ``read(_:at:_:)``, with the place where the key was found.
+  /// Calls `body` with the entry of a key and where it is; nil if the index is not current at this generation or does
+  /// not know the key.
   @inline(__always)
   func find<Result>(
-    _ key: PreparedBytes, at generation: UInt64, _ body: (IndexedEntry, EntryTable.Place) -> Result
+    _ key: PreparedBytes, at generation: UInt64, _ body: (IndexedEntry, KeyHint) -> Result
   ) -> Result? {
     gate.pass(at: generation) { table.find(key, body) }
   }
@@ -71,16 +66,6 @@ final class Index: @unchecked Sendable {
   func entry(for key: PreparedBytes) -> IndexedEntry? {
     table.search.find(key.bytes, hash: key.hash)?.takeUnretainedValue()
   }
-
-  /// Returns a key that it knows.
-  ///
-  /// Only the changing thread may call this.
-  func known(_ key: PreparedBytes) -> EntryTable.Known? { table.known(key) }
-
-  /// Returns the key with this hash at a place where it was found before; nil if it has to be looked up again.
-  ///
-  /// Only the changing thread may call this.
-  func known(at place: EntryTable.Place, hash: UInt64) -> EntryTable.Known? { table.known(at: place, hash: hash) }
 
   /// Adds one key that was read while the index was, and stayed, current.
   ///
@@ -110,10 +95,24 @@ final class Index: @unchecked Sendable {
   /// Remembers so many absent keys more, until it is called again.
   func expectAbsent(_ count: Int) { absentLimit = Self.absentLimit + count }
 
+  /// Puts other records beneath the index, and removes everything else.
+  ///
+  /// From then on it is current at a generation, with what `body` puts into it.
+  func change(current: UInt64, applied: Revision, _ records: UnsafeRawPointer, _ body: (EntryTable) -> Void) {
+    gate.close {
+      table.removeAll()
+      kept_publish_records(gate.header, records)
+      body(table)
+      self.applied = applied
+      return current
+    }
+  }
+
   /// Removes everything, and returns the memory to the system, as in a new index.
   func clear() {
     gate.close {
       table.shrink()
+      kept_publish_records(gate.header, nil)
       applied = 0
       return nil
     }

@@ -1,5 +1,8 @@
-// Keeps the index at the end of the journal: frames bring it what has changed, and the database what was never read.
-// See docs/life-of-a-read-and-a-write.md for the whole path.
+// Keeps the index at the end of the journal: it takes changes from the frames, and keys that were never read from the
+// database. See docs/life-of-a-read-and-a-write.md for the whole path.
+
+import KeptSystem
+import KeptValues
 
 /// The slow path of reading, for one thread at a time.
 final class IndexLoader: Sendable {
@@ -9,14 +12,14 @@ final class IndexLoader: Sendable {
   let journal: Journal
   let settler: Settler
   let state: Monitor<State>
-  // For reads of many keys, so that commits meanwhile need not wait for them.
+  // For reads of many keys, so that commits need not wait for them.
   private let scans: Monitor<LazyConnection<LocalReader>>
 
   // Invariants:
   // - The index and all views are as after the frame before `cursor`.
   // - A key that frames since the cursor began have changed is known to the index, or `pending` has what they changed.
   //   So a row of the database that is read later than the cursor began leads to the present state of its key: below
-  //   what is pending of it, whatever the database was settled to in between.
+  //   its pending changes, whatever the database was settled to in between.
   struct State {
     var reader: LazyConnection<LocalReader>
     var cursor: JournalCursor?
@@ -30,7 +33,7 @@ final class IndexLoader: Sendable {
     var views: [(view: IndexView, reading: any EntryReading)] = []
   }
 
-  private static let purpose = "read what is stored"
+  private static let purpose = "read the stored values"
 
   init(
     _ own: IndexView, _ journal: Journal, _ settler: Settler, _ reader: sending LazyConnection<LocalReader>,
@@ -44,7 +47,7 @@ final class IndexLoader: Sendable {
   }
 
   /// Reads a key and stores it in the index, and in a view if one is given.
-  func entry(for key: KeyName, view: IndexView? = nil) throws(StoreError) -> Entry? {
+  func entry(for key: KeyName, view: ReadView? = nil) throws(StoreError) -> Entry? {
     try state.update { state throws(StoreError) in
       try catchUp(&state)
       var allowance: Allowance?
@@ -58,7 +61,7 @@ final class IndexLoader: Sendable {
     }
   }
 
-  /// What a commit must know of the store.
+  /// The state of the store that a commit needs.
   struct Present {
     var place: FramePlace
     var revision: Revision
@@ -119,22 +122,18 @@ final class IndexLoader: Sendable {
     }
   }
 
-  /// Sets how a view reads from now on: it is new, or its layers have changed.
-  func show(_ reading: any EntryReading, in view: IndexView) {
+  /// Sets how a view reads from now on, because its layers have changed; makes one for nil.
+  func show(_ reading: any EntryReading, in view: ReadView?) -> ReadView {
     state.update { state in
-      state.views.removeAll { $0.view === view }
+      let view = state.takeView(view) ?? IndexView()
       state.views.append((view, reading))
       view.index.change(current: index.generation, applied: index.applied) { $0.removeAll() }
+      return view
     }
   }
 
   /// Removes a view whose handle is closed.
-  func remove(_ view: IndexView) {
-    state.update { state in
-      state.views.removeAll { $0.view === view }
-      view.index.distrust()
-    }
-  }
+  func remove(_ view: ReadView) { state.update { $0.takeView(view)?.index.distrust() } }
 
   /// The store's revision and schema version now.
   func revision() throws(StoreError) -> (revision: Revision, schemaVersion: UInt32) {
@@ -170,12 +169,12 @@ final class IndexLoader: Sendable {
   func scan<Result>(_ body: (PatchedReader) throws(StoreError) -> Result) throws(StoreError) -> Result {
     try scans.update { reader throws(StoreError) in
       // The connection alone needs some memory.
-      try Memory.ask(for: Memory.small, to: "list what is stored")
+      try Memory.ask(for: Memory.small, to: "list the stored keys")
       return try PatchedReader.read(reader.get(), journal, settler, body)
     }
   }
 
-  /// Closes the connections, and removes what was read.
+  /// Closes the connections, and empties the index.
   func close() {
     state.update { state in
       state.reader.close()
@@ -213,11 +212,11 @@ final class IndexLoader: Sendable {
 }
 
 extension IndexLoader {
-  /// Brings the index to the end of what is published.
+  /// Brings the index to the end of the published frames.
   @discardableResult
   private func catchUp(_ state: inout State) throws(StoreError) -> JournalCursor {
     try journal.checkUsable()
-    while true {
+    for _ in 0..<Journal.mostRestarts {
       // A closed store throws here.
       if state.reader.isClosed { _ = try state.reader.get() }
       let end = try journal.end()
@@ -234,6 +233,7 @@ extension IndexLoader {
         }
         continue
       }
+      guard cursor.place.position <= end else { throw journal.damagedPulse }
       if cursor.place.position == end {
         if index.generation != end { state.changeAll(index, current: end, applied: cursor.revision) { _, _, _ in } }
         return cursor
@@ -257,6 +257,7 @@ extension IndexLoader {
         if try apply(frames, upTo: cursor, &state), state.cursor != nil { return cursor }
       }
     }
+    throw journal.damagedPulse
   }
 
   /// Applies what frames have changed; false, with nothing done, if a value was replaced since: read on.
@@ -274,7 +275,7 @@ extension IndexLoader {
         unknown.append((key, patch))
       }
     }
-    // From here on nothing fails: a cursor ahead of the index would make it serve what is old.
+    // From here on nothing fails: a cursor ahead of the index would make it serve old values.
     state.cursor = cursor
     for (key, patch) in unknown { state.pending.add(patch, key) }
     if let version = frames.schemaVersion { state.schemaVersion = version }
@@ -331,7 +332,7 @@ extension IndexLoader {
         tag: changed.tags.count == 1 ? changed.tags[0] : nil, time: changed.time))
   }
 
-  /// What some frames have changed.
+  /// The changes of some frames.
   private struct ChangedKeys {
     var revisions: [KeyName: Revision] = [:]
     /// Those that follow each other and differ.
@@ -343,7 +344,7 @@ extension IndexLoader {
 
     mutating func add(_ frame: FrameReader) throws(StoreError) {
       if tags.isEmpty || tags[tags.count - 1] != frame.head.tag { tags.append(frame.head.tag) }
-      time = frame.head.moment
+      time = frame.head.date
       try frame.forEachChange { change throws(StoreError) in
         try allowance.take(change.key.count, to: IndexLoader.purpose)
         switch change.effect {
@@ -378,7 +379,7 @@ extension IndexLoader {
     }
   }
 
-  /// Returns what is known of a key, reading it if nothing is; the index is at the cursor.
+  /// Returns the state of a key, reading it if it is unknown; the index is at the cursor.
   private func indexed(
     _ key: KeyName, _ state: inout State, _ allowance: inout Allowance?
   ) throws(StoreError) -> PresentKey {
@@ -416,7 +417,7 @@ extension IndexLoader {
   ) throws(StoreError) {
     guard keys.count > 1 else { return }
     let reader = try state.reader.get()
-    let (rows, settled) = try reader.atOneMoment { () throws(StoreError) in
+    let (rows, settled) = try reader.inOneTransaction { () throws(StoreError) in
       let settled = try SettledPlace.read(reader.connection)
       return (try keys.map { key throws(StoreError) in try reader.row(for: key, &allowance) }, settled)
     }
@@ -442,11 +443,13 @@ extension IndexLoader {
     var isReplaced = false
     let entry = try patch.applied(to: old) { body, revision throws(StoreError) in
       let reader = try state.reader.get()
-      return try reader.atOneMoment { () throws(StoreError) in
+      return try reader.inOneTransaction { () throws(StoreError) in
         if let value = try reader.body(body, of: key) { return value }
         // Once it is settled, it is in the row of its key.
         if let row = try reader.row(for: key), row.revision == revision { return try row.value.get() }
-        isReplaced = try SettledPlace.read(reader.connection).place.position > cursor.place.position
+        let settled = try SettledPlace.read(reader.connection).place.position
+        try journal.check(settled: settled)
+        isReplaced = settled > cursor.place.position
         if !isReplaced { throw StoreError.missingBody(of: key) }
         return nil
       }
@@ -468,6 +471,11 @@ extension IndexLoader {
 }
 
 extension IndexLoader.State {
+  /// Removes a view from those that are kept up to date; nil if it is not one of them.
+  fileprivate mutating func takeView(_ view: ReadView?) -> IndexView? {
+    views.firstIndex { $0.view === view }.map { views.remove(at: $0).view }
+  }
+
   /// Moves past frames that this process has written itself.
   mutating func skip(from start: FramePlace, to place: FramePlace, _ revision: Revision) {
     cursor?.skip(to: place, revision: revision)

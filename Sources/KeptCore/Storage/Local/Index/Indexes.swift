@@ -1,6 +1,8 @@
 // The indexes of the process: created when needed, used for one store after another, and never freed. Readers count no
 // reference, so a late reader may use an index whose store is closed; it finds the gate closed.
 
+import KeptSystem
+
 /// The indexes that serve no store at present.
 final class Indexes: Sendable {
   private struct State {

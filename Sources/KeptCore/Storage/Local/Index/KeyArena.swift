@@ -2,6 +2,7 @@
 // see other bytes, but never memory of another owner.
 
 import CPlatform
+import KeptValues
 
 /// An arena that grows by chunks.
 ///

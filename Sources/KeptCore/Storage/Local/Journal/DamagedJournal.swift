@@ -2,6 +2,8 @@
 // there: so a frame verifies although the one before it is damaged elsewhere.
 
 import CPlatform
+import KeptSystem
+import KeptValues
 
 /// A copy of the ring of a damaged journal.
 struct DamagedJournal {
@@ -13,7 +15,7 @@ struct DamagedJournal {
   init(_ file: JournalFile, end: JournalPosition?) throws(StoreError) {
     header = file.header
     self.end = end
-    try Memory.ask(for: file.header.size, to: "read \(file.path)")
+    try Memory.ask(for: file.header.size, to: "read \(shown: file.path)")
     var ring = [UInt8](repeating: 0, count: file.header.size)
     _ = try ring.withUnsafeMutableBytes { bytes in
       Result { () throws(StoreError) in
@@ -28,7 +30,7 @@ struct DamagedJournal {
     if let end, damaged.position >= end { return nil }
     let size = UInt64(header.size)
     let limit = end ?? damaged.position + size
-    // What is a whole round older was overwritten.
+    // Frames that are a whole round older were overwritten.
     let start = max(damaged.position, limit > size ? limit - size : 0)
     return ring.withUnsafeBytes { ring in
       if start == damaged.position, let next = successor(of: damaged, below: limit, ring) { return next }

@@ -21,31 +21,9 @@
 // A frame of padding has only length and checksum; what follows up to its length has no meaning. All numbers are
 // little-endian, and none but the length of a frame is aligned.
 
-import CPlatform
+import KeptValues
 
-/// The number of bytes since the first journal of a store began; a multiple of 8.
-typealias JournalPosition = UInt64
-
-/// Where a frame is, which its checksum covers: a frame that was moved, that is left from an earlier round of the ring,
-/// or that follows another frame than when it was written, does not verify.
-struct FramePlace: Equatable {
-  /// The journal, by its random id.
-  var journal: UInt64
-  var position: JournalPosition
-  /// The checksum of the frame before.
-  ///
-  /// A writer may be killed after it has written two frames and published none. If the next writer's frame happens to
-  /// be as long as the first of them, the second would follow it, and verify.
-  var previous: UInt32
-
-  /// Returns the checksum of a frame at this place.
-  func checksum(of frame: UnsafeRawBufferPointer, upTo end: Int) -> UInt32 {
-    guard let start = frame.baseAddress, end >= 8, end <= frame.count else { return ~previous }
-    return kept_frame_checksum(previous, journal.littleEndian, position.littleEndian, start, end)
-  }
-}
-
-/// What precedes the changes in a frame.
+/// The head of a frame, before its changes.
 struct FrameHead: Equatable {
   var writer: UInt64
   var revision: Revision
@@ -55,10 +33,10 @@ struct FrameHead: Equatable {
   var time: Int64
   var tag: String?
 
-  var moment: Timestamp { Timestamp(nanosecondsSince1970: time) }
+  var date: Timestamp { Timestamp(nanosecondsSince1970: time) }
 }
 
-/// What a change does to its key.
+/// The effect of a change on its key.
 enum FrameEffect: UInt8 {
   /// The key has no value; there is no payload.
   case removed = 0
@@ -82,12 +60,10 @@ enum FrameFormat {
   static let changeBytes = 8
   static let noTag: UInt16 = 0xFFFF
   static let longestTag = 0xFFFE
-
-  static func aligned(_ count: Int) -> Int { (count + 7) & ~7 }
 }
 
 extension Value.Kind {
-  /// The number in a frame; 0 is no kind.
+  /// The number in a frame; 0 is not a kind.
   ///
   /// These are stored, and never change.
   var number: UInt8 {

@@ -1,5 +1,7 @@
 // The frames of one group of commits, and how they come into the ring.
 
+import KeptValues
+
 /// Frames that are written and published together.
 ///
 /// Not thread-safe: it belongs to the holder of the write lock.
@@ -49,7 +51,9 @@ final class FrameGroup {
     let used = Int(next.position - first.position) + (length > room ? room : 0)
     guard used + length <= header.longestFrame else {
       tooLongGroup = used + length
-      throw StoreError(.tooLarge, "a commit of \(length) bytes does not fit into the journal; make it smaller")
+      throw StoreError(
+        .tooLarge,
+        "the commit needs \(used + length) bytes in the journal; at most \(header.longestFrame) are allowed; split it")
     }
     let end = next.position
     if length > room {
@@ -65,14 +69,14 @@ final class FrameGroup {
 
   /// Writes the frames and publishes them.
   ///
-  /// Call it with the write lock held, with `first` at the end of what is published.
+  /// Call it with the write lock held, with `first` at the end of the published frames.
   ///
   /// Throws, with nothing published, `busy` if the ring is full of frames that are not settled, and the error of the
   /// system if it cannot be written.
   func publish(_ words: JournalWords) throws(StoreError) {
     guard next.position > first.position else { return }
     guard words.published == first.position else {
-      throw StoreError(.busy, "another process has written to the journal without its lock; try again")
+      throw StoreError(.busy, "another process wrote to the journal without locking it; try again")
     }
     let size = UInt64(header.size)
     let start = next.position - header.begin > size ? next.position - size : header.begin
@@ -83,12 +87,12 @@ final class FrameGroup {
     words.raiseStart(to: start)
     if frame.namesBodies { words.raiseNamed(to: next.position) }
     do throws(StoreError) { try write() } catch {
-      // What was written must not be taken for a commit when the store is opened next.
+      // The written bytes must not be taken for a commit when the store is opened next.
       try? erase(at: first.position)
       throw error
     }
     guard words.publish(next.position, after: first.position) else {
-      throw StoreError(.busy, "another process has written to the journal without its lock; try again")
+      throw StoreError(.busy, "another process wrote to the journal without locking it; try again")
     }
   }
 

@@ -2,13 +2,15 @@
 // damage, and a file that someone else made may have any bytes under a right checksum.
 
 import CPlatform
+import KeptSystem
+import KeptValues
 
 /// One frame in a buffer, whose checksum was right.
 struct FrameReader {
   let head: FrameHead
   /// The bytes of the frame in the ring.
   let length: Int
-  /// What the place of the next frame contains.
+  /// The content at the place of the next frame.
   let checksum: UInt32
   /// Whether it only fills the end of the ring; then it has no changes, and its head has no meaning.
   let isPadding: Bool
@@ -59,7 +61,7 @@ struct FrameReader {
     let payload: UnsafeRawBufferPointer
   }
 
-  /// Calls `body` with each change, in the order in which they were made.
+  /// Calls `body` with each change, in the order of the commit.
   ///
   /// Throws `corrupt` if the content does not have the form that its head says.
   func forEachChange(_ body: (Change) throws(StoreError) -> Void) throws(StoreError) {
@@ -79,7 +81,7 @@ struct FrameReader {
   }
 
   fileprivate static var malformed: StoreError {
-    StoreError(.corrupt, "a frame of the journal has a right checksum and a wrong form; another program wrote it")
+    StoreError(.corrupt, "a frame of the journal has a valid checksum but an invalid form; another program wrote it")
   }
 }
 

@@ -1,6 +1,7 @@
 // Builds the frames of a group of commits in one buffer, which is written with one call.
 
 import CPlatform
+import KeptValues
 
 /// The frames of one group, one after the other.
 ///
@@ -128,8 +129,8 @@ final class FrameWriter {
     return seal(at: place, upTo: length)
   }
 
-  /// The length that the frame has once it is ended.
-  var length: Int { FrameFormat.aligned(count - start) }
+  /// The length that the frame has once it is ended, a multiple of 8.
+  var length: Int { (count - start + 7) & ~7 }
 
   /// Adds the head of a frame that has no content and fills the end of the ring.
   ///
@@ -181,7 +182,10 @@ final class FrameWriter {
   private func makeRoom(for more: Int) throws(StoreError) {
     guard count - start + more <= JournalHeader.mostBytes / 4 else {
       tooLong = count - start + more
-      throw StoreError(.tooLarge, "a commit of so many bytes does not fit into any journal; make it smaller")
+      throw StoreError(
+        .tooLarge,
+        "the commit needs at least \(count - start + more) bytes in the journal; at most "
+          + "\(JournalHeader.mostBytes / 4) are allowed; split it")
     }
     try Memory.ask(for: 2 * capacity + more, to: JournalWriter.purpose)
     grow(for: count + more)

@@ -1,6 +1,8 @@
 // The journal of one open store: where it is, how far it reaches, who may write it, and who sleeps until it moves.
 
 import CPlatform
+import KeptSystem
+import KeptValues
 import Synchronization
 
 /// The ring, its words and its locks.
@@ -48,12 +50,14 @@ final class Journal: Sendable {
 
   /// Gives the disk space of the ring back when the last process closes the store and everything is settled.
   ///
-  /// A process that opens it meanwhile is not harmed: nothing is read below `start`, and only the holder of the write
-  /// lock writes.
+  /// A process that opens it at the same time is not harmed: nothing is read below `start`, and only the holder of the
+  /// write lock writes.
   func releaseSpace() {
     guard files.read({ $0.lock?.isAlone == true }), let ring = try? ring(), tryLockForWriting(ring) else { return }
     defer { unlockForWriting() }
-    guard !words.isDoubtful, words.settled >= published else { return }
+    let published = published
+    // A damaged pulse may say anything.
+    guard !words.isDoubtful, words.settled >= published, published >= ring.header.begin else { return }
     words.raiseStart(to: published)
     ring.releaseSpace(after: published)
   }
@@ -94,14 +98,33 @@ final class Journal: Sendable {
   var damage: StoreError {
     StoreError(
       .corrupt,
-      "the journal of the store is damaged (\(files.read(\.file.path))); close the store everywhere and open it again, "
-        + "and what can be read is salvaged")
+      "the journal of the store is damaged (\(shown: files.read(\.file.path))); close the store everywhere and open "
+        + "it again to salvage the readable data")
+  }
+
+  /// The error for a pulse whose words contradict the database or the ring.
+  var damagedPulse: StoreError {
+    StoreError(
+      .corrupt,
+      "the pulse in \(shown: folder.path) is damaged or belongs to another journal; close the store everywhere and "
+        + "open it again")
+  }
+
+  /// How often a read begins again because others have overwritten what it was reading.
+  ///
+  /// Each time they have written a whole ring and settled it, so that only the words of a damaged pulse lead there.
+  static let mostRestarts = 1000
+
+  /// Throws `corrupt` if the database is beyond the published frames: positions only grow, and nothing else is settled.
+  func check(settled position: JournalPosition) throws(StoreError) {
+    let published = published
+    guard published % 2 == 1 || position <= published else { throw damagedPulse }
   }
 
   /// The ring that is in use now; `busy` while another one is being made, which the holder of the write lock excludes.
   func file() throws(StoreError) -> JournalFile {
     if let ring = try ring() { return ring }
-    throw StoreError(.busy, "the journal in \(folder.shown) is being made again; try again")
+    throw StoreError(.busy, "the journal in \(folder.shown) is being recreated; try again")
   }
 
   /// The ring that is in use now; nil while another one is being made, when everything is settled.
@@ -117,11 +140,8 @@ final class Journal: Sendable {
           use(now, &files)
           return now
         }
-        // Unless the next one has begun meanwhile.
-        guard words.journal != journal else {
-          throw StoreError(
-            .corrupt, "\(files.file.path) is not the journal of the store; close it everywhere, open it again")
-        }
+        // Unless the next one has begun in between.
+        guard words.journal != journal else { throw damagedPulse }
       }
     }
   }
@@ -174,13 +194,13 @@ final class Journal: Sendable {
     wasMoved.store(false, ordering: .releasing)
   }
 
-  /// Throws if the path no longer leads to the journal: no process would find what is written here.
+  /// Throws if the path no longer leads to the journal: no process would find the frames written here.
   func checkInPlace() throws(StoreError) {
     try folder.checkInPlace()
     let isInPlace = try files.updateQuietly { files throws(StoreError) -> Bool in try lock(&files).isInPlace }
     guard isInPlace else {
       throw StoreError(
-        .unavailable, "the journal in \(folder.shown) was removed, or another has taken its place; open the store again"
+        .unavailable, "the journal in \(folder.shown) was removed or replaced; open the store again"
       )
     }
   }
@@ -195,7 +215,7 @@ final class Journal: Sendable {
         words.isDoubtful = true
         throw error
       }
-      // A sync of another process may have failed meanwhile.
+      // A sync of another process may have failed in between.
       try checkCertain()
     }
     words.raiseSynced(to: upTo)
@@ -204,7 +224,8 @@ final class Journal: Sendable {
   /// Throws after a failed sync: a later one may have succeeded without what that one has lost.
   func checkCertain() throws(StoreError) {
     guard words.isDoubtful else { return }
-    throw StoreError(.unavailable, "a sync of the store has failed before, and nothing is certain yet; try again")
+    throw StoreError(
+      .unavailable, "an earlier sync of the store failed, so commits may not be on the disk; try again")
   }
 
   func lock(_ files: inout Files) throws(StoreError) -> JournalLock {
@@ -245,8 +266,7 @@ final class Journal: Sendable {
       }
       let left = deadline - MonotonicTime.milliseconds
       guard left > 0 else {
-        throw StoreError(
-          .busy, "other programs have been writing to the store for as long as the time-out; try again")
+        throw StoreError(.busy, "another process held the write lock of the store until the timeout; try again")
       }
       if page.awaitOwner() { continue }
       let word = kept_load32(page.writersWord)
@@ -273,28 +293,60 @@ final class Journal: Sendable {
     }
   }
 
+  // MARK: - Publishing
+
+  /// The head of a commit that is made now.
+  func head(_ revision: Revision, _ tag: String?) -> FrameHead {
+    FrameHead(writer: writer, revision: revision, time: MonotonicTime.nanosecondsSince1970, tag: tag)
+  }
+
+  /// Publishes frames, and wakes the sleepers; the write lock is held.
+  func publish(_ frames: FrameGroup) throws(StoreError) {
+    let words = words
+    if !words.isDirty {
+      // Processes that sleep without bound must look, and settle if this one dies before it wakes them.
+      words.isDirty = true
+      wake()
+    }
+    try frames.publish(words)
+    wakeSleepers()
+  }
+
   // MARK: - Sleeping
 
   /// Counts what ``wake()`` does.
   var wakes: UInt32 { kept_load32(page.wakeWord) }
 
-  /// Sleeps until frames are published, or until the time-out; returns at once if `published` is not `seen`, or if the
+  /// Sleeps until frames are published, or until the timeout; returns at once if `published` is not `seen`, or if the
   /// sleepers were woken since there were `wakes`.
   ///
   /// Load ``wakes`` before you look for any other reason to stay awake.
   func sleep(seen: JournalPosition, wakes: UInt32, milliseconds: Int32) {
     // The flag first, then the position: a writer moves the position first and then reads the flag.
     kept_store32(page.sleeping, 1)
-    if published == seen { kept_sleep_on(page.wakeWord, wakes, milliseconds) }
+    if published == seen { kept_sleep_in_group(page.wakeWord, wakes, sleepers, milliseconds) }
   }
 
-  /// Wakes all sleepers; they check their conditions again.
+  /// The group of this journal's sleepers; those of a few other processes may be in it too.
+  var sleepers: UInt32 { 1 << UInt32(writer % 32) }
+
+  /// Wakes the sleepers of this journal; those of other processes sleep on.
+  ///
+  /// - Returns: how many were woken.
+  @discardableResult
+  func wakeOwn() -> Int {
+    // For a thread that has loaded ``wakes`` and is about to sleep.
+    _ = kept_add32(page.wakeWord, 1)
+    return kept_wake_group(page.wakeWord, sleepers)
+  }
+
+  /// Wakes the sleepers of all processes; they check their conditions again.
   func wake() {
     _ = kept_add32(page.wakeWord, 1)
     kept_wake_all(page.wakeWord)
   }
 
-  func wakeSleepers() {
+  private func wakeSleepers() {
     // A plain load first: without sleepers a commit touches only this cache line.
     if kept_load32(page.sleeping) != 0, kept_swap32(page.sleeping, 0) != 0 { wake() }
   }

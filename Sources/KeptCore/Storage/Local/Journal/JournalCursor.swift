@@ -1,6 +1,9 @@
 // Follows a journal frame by frame.
 
 import CPlatform
+import KeptSchema
+import KeptSystem
+import KeptValues
 
 /// The place up to which one reader has read.
 ///
@@ -40,7 +43,7 @@ struct JournalCursor {
         let count = try file.read(from: place.position, into: memory)
         // The file was truncated.
         guard count == piece else { return .damaged }
-        // The copy first, then the word: what was overwritten meanwhile was announced before.
+        // The copy first, then the word: `start` announced any bytes that were overwritten during the copy.
         kept_fence()
         if let words, words.start > place.position { return .overtaken }
         return try take(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory)[..<count])) {
@@ -75,7 +78,7 @@ struct JournalCursor {
         return try take(bytes, body)
       }
       guard outcome == .damaged, place.position == before else { continue }
-      // The frame may be longer than what was read.
+      // The frame may be longer than the bytes read.
       guard length > size, length <= min(room, file.header.longestFrame) else { return }
       size = length
     }
@@ -108,7 +111,7 @@ struct JournalCursor {
   private func withMemory(
     _ count: Int, _ body: (UnsafeMutableRawBufferPointer) throws(StoreError) -> Outcome
   ) throws(StoreError) -> Outcome {
-    try Memory.ask(for: count, to: "read what has changed")
+    try Memory.ask(for: count, to: "read the changes")
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
     defer { memory.deallocate() }
     return try body(memory)

@@ -2,6 +2,8 @@
 // that a file that was truncated is an error instead of a crash.
 
 import CPlatform
+import KeptSystem
+import KeptValues
 
 /// The ring of one journal.
 ///
@@ -26,7 +28,7 @@ final class JournalFile: Sendable {
     defer { bytes.deallocate() }
     let count = try read(descriptor, path, into: bytes, at: 0)
     guard count == bytes.count, let header = JournalHeader(UnsafeRawBufferPointer(bytes)) else { return nil }
-    guard let status = FileStatus(of: descriptor) else { throw .system("look at", path) }
+    guard let status = FileStatus(of: descriptor) else { throw .system("access", path) }
     guard evenCut || status.size >= header.fileBytes else { return nil }
     return JournalFile(descriptor: descriptor, path: path, header: header)
   }
@@ -34,8 +36,8 @@ final class JournalFile: Sendable {
   /// Makes a new journal in an open file: an empty ring, and then the head, each on the disk before the call returns.
   ///
   /// Killed in between, it leaves a file without a head: the journal before must have been settled. A file that was
-  /// empty needs one sync only: it is no journal before it has a head and the length that the head names, and in a ring
-  /// that lost its zeros no frame verifies.
+  /// empty needs one sync only: it is not a journal before it has a head and the length that the head names, and in a
+  /// ring that lost its zeros no frame verifies.
   static func make(
     _ header: JournalHeader, in descriptor: Int32, path: String
   ) throws(StoreError) -> JournalFile {
@@ -96,7 +98,7 @@ final class JournalFile: Sendable {
   /// The random number of the pulse that belongs to the journal now.
   func session() throws(StoreError) -> UInt64 {
     let session = try word(at: JournalHeader.bytes)
-    // What names the pulse is read before the words of the pulse, and is written after them.
+    // The bytes that name the pulse are read before the words of the pulse, and written after them.
     kept_fence()
     return session
   }
@@ -139,7 +141,7 @@ final class JournalFile: Sendable {
     try Self.writeUnlimited(descriptor, path, frames, at: offset)
   }
 
-  /// Gives the disk space of the ring back; that part is zeros afterwards, which are no frames.
+  /// Gives the disk space of the ring back; that part is zeros afterwards, which are not frames.
   ///
   /// A few frames stay if they are all that there ever were: a salvage finds in them what a damaged database has lost.
   ///
@@ -198,4 +200,45 @@ final class JournalFile: Sendable {
   private static func sync(_ descriptor: Int32, _ path: String) throws(StoreError) {
     guard fdatasync(descriptor) == 0 else { throw .system("sync", path) }
   }
+}
+
+/// The number of bytes since the first journal of a store began; a multiple of 8.
+typealias JournalPosition = UInt64
+
+/// Where a frame is, which its checksum covers: a frame that was moved, that is left from an earlier round of the ring,
+/// or that follows another frame than when it was written, does not verify.
+struct FramePlace: Equatable {
+  /// The journal, by its random id.
+  var journal: UInt64
+  var position: JournalPosition
+  /// The checksum of the frame before.
+  ///
+  /// A writer may be killed after it has written two frames and published none. If the next writer's frame happens to
+  /// be as long as the first of them, the second would follow it, and verify.
+  var previous: UInt32
+
+  /// Returns the checksum of a frame at this place.
+  func checksum(of frame: UnsafeRawBufferPointer, upTo end: Int) -> UInt32 {
+    guard let start = frame.baseAddress, end >= 8, end <= frame.count else { return ~previous }
+    return kept_frame_checksum(previous, journal.littleEndian, position.littleEndian, start, end)
+  }
+}
+
+extension JournalHeader {
+  /// The length of the file.
+  var fileBytes: Int { Self.ringOffset + size }
+
+  /// Where a position lies in the file.
+  func offset(of position: JournalPosition) -> Int {
+    Self.ringOffset + Int((position &- begin) % UInt64(size))
+  }
+
+  /// The bytes from a position to the end of the ring, which no frame crosses.
+  func room(from position: JournalPosition) -> Int { fileBytes - offset(of: position) }
+
+  /// The longest frame: several must fit, so that readers have time to follow.
+  var longestFrame: Int { size / 4 }
+
+  /// The place of the first frame.
+  var firstPlace: FramePlace { FramePlace(journal: journal, position: begin, previous: 0) }
 }

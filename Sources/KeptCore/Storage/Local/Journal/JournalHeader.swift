@@ -32,9 +32,6 @@ struct JournalHeader: Equatable {
   private static let magic: UInt64 = 0x6C6E_724A_7470_654B
   private static let format: UInt32 = 1
 
-  /// The length of the file.
-  var fileBytes: Int { Self.ringOffset + size }
-
   /// Writes the head into memory of at least 64 bytes.
   func encode(into memory: UnsafeMutableRawBufferPointer) {
     var words = [Self.magic, UInt64(Self.format), store.high, store.low, journal, begin, UInt64(size), 0]
@@ -70,20 +67,4 @@ struct JournalHeader: Equatable {
   private static func checksum(_ words: [UInt64]) -> UInt32 {
     words.map(\.littleEndian).withUnsafeBytes { kept_checksum(0, $0.baseAddress, $0.count) }
   }
-}
-
-extension JournalHeader {
-  /// Where a position lies in the file.
-  func offset(of position: JournalPosition) -> Int {
-    Self.ringOffset + Int((position &- begin) % UInt64(size))
-  }
-
-  /// The bytes from a position to the end of the ring, which no frame crosses.
-  func room(from position: JournalPosition) -> Int { fileBytes - offset(of: position) }
-
-  /// The longest frame: several must fit, so that readers have time to follow.
-  var longestFrame: Int { size / 4 }
-
-  /// The place of the first frame.
-  var firstPlace: FramePlace { FramePlace(journal: journal, position: begin, previous: 0) }
 }

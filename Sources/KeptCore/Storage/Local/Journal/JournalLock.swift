@@ -22,6 +22,8 @@
 //   while it is retired.
 
 import CPlatform
+import KeptSystem
+import KeptValues
 
 /// The open file `journal`, as the place of the locks.
 ///
@@ -42,17 +44,18 @@ struct JournalLock {
 
   func close() { CPlatform.close(descriptor) }
 
-  /// Whether the path still leads to this file.
+  /// Whether the path still leads to this file, as far as this process may look.
   var isInPlace: Bool {
-    guard let here = FileStatus(of: descriptor), let there = FileStatus(of: path) else { return false }
+    guard let here = FileStatus(of: descriptor) else { return false }
+    guard let there = FileStatus(of: path) else { return kept_errno() == EACCES }
     return here.identity == there.identity
   }
 
   /// Takes the store for this process alone; false if any other has it open.
   func takeAlone() -> Bool { kept_lock_byte(descriptor, Int16(F_WRLCK), Self.openByte) }
 
-  /// Takes the store beside others that have it open; false if nobody has, as after a process that was killed while it
-  /// recovered the store.
+  /// Takes the store along with others that have it open; false if no process has, as after a process that was killed
+  /// while it recovered the store.
   func join() -> Bool {
     kept_lock_byte(descriptor, Int16(F_RDLCK), Self.openByte)
       && kept_are_bytes_locked(descriptor, Self.openByte + 1, 0) && share()

@@ -1,6 +1,9 @@
-// What the process does that opens a store alone: it finds where the frames of the last processes end, and makes the
-// journal and the pulse ready for others. Frames that are not in the database yet are settled later like all others, so
-// that a store can be opened and read on a full disk.
+// The recovery by a process that opens a store alone: it finds where the frames of the last processes end, and makes
+// the journal and the pulse ready for others. Frames that are not in the database yet are settled later like all
+// others, so that a store can be opened and read on a full disk.
+
+import KeptSystem
+import KeptValues
 
 struct JournalRecovery {
   let folder: StoreFolder
@@ -17,10 +20,10 @@ struct JournalRecovery {
     // Without commits in the log the database was synced, and a sync of a new file takes long.
     if log.frames > 0 { try reader.connection.syncLog() }
     guard !reader.connection.isLogDamaged else {
-      throw StoreError(.corrupt, "the log of the database in \(folder.path) is damaged")
+      throw StoreError(.corrupt, "the log of the database in \(folder.shown) is damaged")
     }
     guard try !reader.connection.isLogForeign() else {
-      throw StoreError(.corrupt, "the log beside the database in \(folder.path) is that of another database")
+      throw StoreError(.corrupt, "the log next to the database in \(folder.shown) belongs to another database")
     }
     let found = try JournalFile.read(lock.descriptor, path: lock.path)
     if let found, found.header.store == store { try found.mark()?.check(settled, log, of: lock.path) }
@@ -34,7 +37,7 @@ struct JournalRecovery {
     }
     // Commits may have been in it that are nowhere else.
     guard !settled.hasJournal else {
-      throw StoreError(.corrupt, "\(lock.path) is missing, damaged, or not the one that belongs to the database")
+      throw StoreError(.corrupt, "\(shown: lock.path) is missing, damaged, or belongs to another database")
     }
     let (file, begin) = (try makeJournal(lock, settled, for: store), settled.place.position)
     return try share(lock, file, begin, publishedTo: begin, for: store)
@@ -60,7 +63,7 @@ struct JournalRecovery {
   private func checkEnd(_ file: JournalFile, _ cursor: JournalCursor) throws(StoreError) {
     let held = try OpenFolder.own(folder.path)
     guard let end = try PulseFile.end(of: file.header.store, held), cursor.place.position < end else { return }
-    throw StoreError(.corrupt, "commits in \(file.path) are missing or damaged")
+    throw StoreError(.corrupt, "commits in \(shown: file.path) are missing or damaged")
   }
 
   /// Removes bodies that no frame names: their writers were killed before they had written one.

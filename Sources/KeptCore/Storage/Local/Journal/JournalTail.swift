@@ -2,8 +2,10 @@
 // that is read as a file.
 
 import CPlatform
+import KeptSystem
+import KeptValues
 
-/// What the journal beside a database has, and the database has not.
+/// The commits in the journal next to a database that are not in the database.
 struct JournalTail {
   let patches: JournalPatches
   let revision: Revision
@@ -12,8 +14,8 @@ struct JournalTail {
 
   /// Reads the journal in a folder, if there is one that belongs to the database.
   ///
-  /// It is read while others write. Frames are overwritten only once they are settled: what was found is whole if the
-  /// database has not changed since `settled` was read.
+  /// It is read while others write. Frames are overwritten only once they are settled: the found frames are whole if
+  /// the database has not changed since `settled` was read.
   ///
   /// - Parameter check: throws if the file must not be opened.
   init(
@@ -23,10 +25,9 @@ struct JournalTail {
     let store = try reader.storeID()
     var patches = JournalPatches()
     var cursor = JournalCursor(at: settled.place, revision: settled.revision)
-    var isDamaged = false
+    var isDamaged = settled.hasJournal
     if let descriptor = try folder.open(StoreFiles.journal, O_RDONLY, check) {
       defer { close(descriptor) }
-      isDamaged = settled.hasJournal
       let path = folder.path + "/" + StoreFiles.journal
       if let file = try JournalFile.read(descriptor, path: path), file.header.store == store,
         let place = file.header.place(after: settled)
@@ -45,7 +46,7 @@ struct JournalTail {
       }
     }
     if patches.bulk != nil {
-      throw StoreError(.busy, "a large commit is on its way into the database in \(folder.path); try again")
+      throw StoreError(.busy, "a large commit is being moved into the database in \(shown: folder.path); try again")
     }
     (self.patches, revision, self.isDamaged) = (patches, cursor.revision, isDamaged)
   }

@@ -1,4 +1,7 @@
-// What frames that are not in the database yet have changed of a key.
+// The changes of a key by frames that are not in the database yet.
+
+import KeptSchema
+import KeptValues
 
 /// The last changes of one key in some frames, without what they left as it was.
 struct KeyPatch {
@@ -43,7 +46,7 @@ enum PatchedValue {
 /// The id of a row of the table `body`, which never changes.
 typealias StagedBody = UInt64
 
-/// What a sequence of frames has changed.
+/// The changes of a sequence of frames.
 struct JournalPatches {
   private(set) var keys = KeyTable<KeyPatch>()
   private(set) var schemaVersion: UInt32?
@@ -85,7 +88,7 @@ struct JournalPatches {
   mutating func add(_ frame: FrameReader, isTorn: Bool = false) throws(StoreError) {
     let revision = frame.head.revision
     try frame.forEachChange { change throws(StoreError) in
-      try allowance.take(change.key.count + change.payload.count, to: "read what has changed")
+      try allowance.take(change.key.count + change.payload.count, to: "read the changes")
       switch change.effect {
       case .schemaVersion: schemaVersion = try change.schemaVersion()
       case .bulk: bulk = (try change.body(), revision)

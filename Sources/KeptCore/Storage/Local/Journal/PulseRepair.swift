@@ -4,9 +4,11 @@
 // address.
 //
 // The lock of a page that was cut off is lost with it. A writer that holds it cannot publish, but may still write into
-// the ring. So the ring ends before others join the new pulse, and another begins, in which its frames do not verify.
+// the ring. So the ring ends before others join the new pulse, and another begins, where its frames do not verify.
 
 import CPlatform
+import KeptSystem
+import KeptValues
 
 extension Journal {
   /// Whether the page that is mapped is out of use.
@@ -29,7 +31,7 @@ extension Journal {
       guard MonotonicTime.milliseconds < deadline else { break }
       MonotonicTime.backOff(attempt: attempt)
     }
-    throw StoreError(.busy, "the pulse in \(folder.shown) was removed, and is being made again; try again")
+    throw StoreError(.busy, "the pulse in \(folder.shown) was removed, and is being recreated; try again")
   }
 
   /// Whether the path of the pulse leads to the page that is mapped, and the whole page is there and in use.
@@ -39,7 +41,7 @@ extension Journal {
     return there.size >= PulsePage.size && there.identity == files.read(\.pulse) && !isRetired
   }
 
-  /// Makes the pulse again if it is not in place; no other thread of the process writes meanwhile.
+  /// Makes the pulse again if it is not in place; no other thread of the process writes at the same time.
   ///
   /// The page may have been cut off: it is not touched before it is there again. If another process writes or repairs,
   /// nothing happens.
@@ -57,7 +59,7 @@ extension Journal {
     // Another process may have been first.
     if try files.updateQuietly({ files throws(StoreError) -> Bool in try join(&files) }) { return }
     guard let file = try JournalFile.read(lock.descriptor, path: lock.path) else {
-      throw StoreError(.corrupt, "\(lock.path) is damaged; close the store everywhere and open it again")
+      throw StoreError(.corrupt, "\(shown: lock.path) is damaged; close the store everywhere and open it again")
     }
     let (settled, published) = try frames(of: file, settler, endsRing: wasCut)
     held.remove(PulseFile.name)

@@ -1,6 +1,6 @@
-// What the file `journal` says about the database. A database that damage, or another program, has taken back in time
-// looks whole: SQLite takes a log for ended where a frame does not verify. It is noticed by the mark, which is written
-// each time the database and its log were synced, and before the ring is overwritten that far:
+// The record in the file `journal` about the database. A database that damage, or another program, has taken back in
+// time looks whole: SQLite takes a log for ended where a frame does not verify. It is noticed by the mark, which is
+// written each time the database and its log were synced, and before the ring is overwritten that far:
 //
 //   byte 72  position   64 bits: up to which frames are in the database
 //   byte 80  previous   32 bits: the checksum of the frame that ends there
@@ -12,8 +12,10 @@
 // notices less.
 
 import CPlatform
+import KeptSystem
+import KeptValues
 
-/// What a database has at least.
+/// The state that a database has at least.
 struct SettledMark: Equatable {
   var position: JournalPosition
   var previous: UInt32
@@ -56,8 +58,7 @@ struct SettledMark: Equatable {
     guard isBehind else { return }
     throw StoreError(
       .corrupt,
-      "the database beside \(path) has lost commits that were in it: its log is damaged, or it was replaced by an "
-        + "older one")
+      "the database next to \(shown: path) has lost commits: its log is damaged, or it was replaced by an older one")
   }
 }
 
@@ -68,7 +69,7 @@ struct LogEnd: Equatable {
 }
 
 extension JournalFile {
-  /// What the database has at least; nil if that is not known.
+  /// The state that the database has at least; nil if that is not known.
   func mark() throws(StoreError) -> SettledMark? {
     try withMark { memory throws(StoreError) in
       let count = try Self.read(descriptor, path, into: memory, at: SettledMark.offset)

@@ -1,5 +1,7 @@
 // The row of the database that says which frames of the journal are in it.
 
+import KeptValues
+
 /// The place after the last settled frame, and what the store was like there.
 struct SettledPlace: Equatable {
   var place: FramePlace
@@ -30,7 +32,8 @@ struct SettledPlace: Equatable {
   }
 
   static let missing = StoreError(
-    .corrupt, "the store does not say what is in it; open it again, and it is salvaged")
+    .corrupt,
+    "the store has lost the record of its commits; close it everywhere and open it again to salvage the readable data")
 
   func write(_ connection: SQLiteConnection) throws(StoreError) {
     let row = try connection.statement(
@@ -46,7 +49,7 @@ struct SettledPlace: Equatable {
 
 /// Numbers that may be revisions.
 enum StoredRevision {
-  /// The lowest number that is no valid revision.
+  /// The lowest number that is not a valid revision.
   ///
   /// A stored number below 0, or equal to this one or above, is damage. A salvage begins at the seconds since 1970
   /// times 2^30, which is 2^62 in the year 2106.

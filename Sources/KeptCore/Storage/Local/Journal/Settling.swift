@@ -1,11 +1,15 @@
 // Moves what frames have changed into the database.
 
+import KeptSchema
+import KeptSystem
+import KeptValues
+
 /// Writes the changes of frames into the tables; it belongs to a write transaction.
 struct Settling {
   private let connection: SQLiteConnection
   /// Whether a frame may name a body that is not there: in a salvage its value is lost.
   private let isSalvage: Bool
-  /// What adds the changes to the history; nil in a salvage, and if the store keeps none.
+  /// The writer that adds the changes to the history; nil in a salvage, and if the store keeps none.
   private var history: HistoryWriter?
   private var heads = FrameHeads()
   private var patches = JournalPatches()
@@ -27,7 +31,7 @@ struct Settling {
     hasRemovals = try connection.integer("SELECT EXISTS (SELECT 1 FROM removed)") != 0
   }
 
-  /// Values of more bytes have a table of their own: beside them, keys are compared slowly.
+  /// Values of more bytes have a table of their own: in rows with them, keys are compared slowly.
   static let mostInRow = 512
 
   /// Adds the changes of a frame.
@@ -48,7 +52,7 @@ struct Settling {
   /// For how many commits the revision of a removal is kept.
   static let mostCommits: Revision = 1 << 18
 
-  /// Forgets removals of long ago, now and then: for conditions, a key that is not there changed at that moment.
+  /// Forgets old removals from time to time: for conditions, a key that does not exist changed at that revision.
   func forgetRemovals(from before: Revision, to now: Revision) throws(StoreError) {
     guard before >> 14 != now >> 14, now > Self.mostCommits else { return }
     for sql: StaticString in [
@@ -61,7 +65,7 @@ struct Settling {
     }
   }
 
-  /// Writes what is left; returns the schema version, if it was changed.
+  /// Writes the rest; returns the schema version, if it was changed.
   mutating func finish() throws(StoreError) -> UInt32? {
     try write()
     try history?.finish(at: MonotonicTime.nanosecondsSince1970 / 1_000_000)
@@ -197,7 +201,7 @@ struct Settling {
     try forgetRemoval(of: key)
   }
 
-  /// Removes what was staged under an id, whose values belong to their keys now.
+  /// Removes the body staged under an id, whose values belong to their keys now.
   private func forget(_ body: StagedBody) throws(StoreError) {
     let row = try connection.statement("DELETE FROM body WHERE id = ?1")
     try row.bind(1, Int64(bitPattern: body))
@@ -240,7 +244,7 @@ struct Settling {
     try history?.noteDeclarations(bulk: bodies)
     try forget(bodies)
     guard connection.changedRows > 0 || isSalvage else {
-      throw StoreError(.corrupt, "the values of a large commit are missing in the database, and the journal names them")
+      throw StoreError(.corrupt, "the journal refers to values of a large commit that are missing from the database")
     }
   }
 

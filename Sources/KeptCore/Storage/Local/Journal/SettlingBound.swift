@@ -4,9 +4,12 @@
 //   byte 112  the same with all bits inverted, so that a changed bit makes them differ
 //
 // It is on the disk before the database has come so far. So a journal whose bound is below the place of the database is
-// an earlier copy, and what was not settled was in the one that it has replaced.
+// an earlier copy, and the unsettled commits were in the one that it has replaced.
 //
 // Only who has the write lock of the database writes it, so it never falls.
+
+import KeptSystem
+import KeptValues
 
 extension JournalFile {
   private static let positionOffset = 104
@@ -30,6 +33,7 @@ extension JournalFile {
     guard try isOlder(than: settled) else { return }
     throw StoreError(
       .corrupt,
-      "\(path) is older than the database beside it: it was replaced by an earlier copy, and later commits are missing")
+      "\(shown: path) is older than the database next to it: it was replaced by an earlier copy, and later commits "
+        + "are missing")
   }
 }

@@ -1,6 +1,8 @@
 // The file behind the pulse, which the first process that opens a store sets up.
 
 import CPlatform
+import KeptSystem
+import KeptValues
 
 enum PulseFile {
   static let name = "pulse"

@@ -3,6 +3,7 @@
 // were open at once.
 
 import CPlatform
+import KeptSystem
 
 enum PulsePages {
   // Each holds a private page of this process, whose position is odd.

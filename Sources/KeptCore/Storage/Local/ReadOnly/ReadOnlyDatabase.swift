@@ -1,6 +1,8 @@
 // How a database is read in a place without write permission, and when the copy must be renewed.
 
 import CPlatform
+import KeptSystem
+import KeptValues
 
 extension StoreFolder {
   /// Whether there is a database that can only be read: the folder is not writable, or belongs to another user.
@@ -18,7 +20,7 @@ extension StoreFolder {
 
 /// The database file of a store that can only be read.
 ///
-/// It is read as a copy, so changes that its owner makes to the files meanwhile do not affect readers.
+/// It is read as a copy, so later changes that its owner makes to the files do not affect readers.
 struct ReadOnlyDatabase: Sendable {
   let folder: StoreFolder
 
@@ -44,7 +46,7 @@ struct ReadOnlyDatabase: Sendable {
       let reader = try connect(copy)
       let settled = try SettledPlace.read(reader.connection)
       let tail = try JournalTail(held, after: settled, in: reader, check)
-      // Frames that were settled meanwhile may be missing in the tail.
+      // Frames that were settled in between may be missing in the tail.
       let isUnchanged = copy.stamp.isSameDatabase(stamp())
       if isUnchanged, !tail.isDamaged {
         return (PatchedReader(reader, tail.patches, settled, revision: tail.revision), copy.stamp)
@@ -52,8 +54,9 @@ struct ReadOnlyDatabase: Sendable {
       guard try !isOver() else {
         throw isUnchanged
           ? StoreError(
-            .corrupt, "commits in \(folder.path) are damaged, or were lost; a user who may write must open it")
-          : StoreError(.busy, "\(folder.database) was changed each time it was read; try again")
+            .corrupt,
+            "commits in \(folder.shown) are damaged or missing; to salvage the store, open it with write access")
+          : StoreError(.busy, "\(shown: folder.database) changed every time it was read; try again")
       }
       MonotonicTime.letPass(microseconds: 5000)
     }
@@ -64,17 +67,19 @@ struct ReadOnlyDatabase: Sendable {
     connection.limitWork(steps: LocalSchema.mostSteps)
     try connection.run("PRAGMA cell_size_check = ON")
     let reader = LocalReader(connection)
-    try reader.atOneMoment { () throws(StoreError) in
+    try reader.inOneTransaction { () throws(StoreError) in
       try LocalSchema.check(connection, path: folder.path)
       // The owner may be hostile. If no page is used twice, the size bounds the amount of data.
       connection.limitWork(steps: Int64(copy.memory.count) * 10 + LocalSchema.mostSteps)
       try reader.checkTables()
       if let damage = try connection.damage() {
         throw StoreError(
-          .corrupt, "the database in \(folder.path) is damaged (\(damage)); a user who may write must open it")
+          .corrupt,
+          "the database in \(folder.shown) is damaged (\(damage)); to salvage the store, open it with write access")
       }
       guard try connection.hasAllPages() else {
-        throw StoreError(.corrupt, "the database in \(folder.path) was cut off; a user who may write must open it")
+        throw StoreError(
+          .corrupt, "the database in \(folder.shown) is truncated; to salvage the store, open it with write access")
       }
     }
     return reader

@@ -1,15 +1,44 @@
-// A store that this process can read and not write: in a folder without write permission, on a read-only medium, or on
-// a disk that was too full for the files that writing needs.
+// A store that this process can read and not write: in a folder without write permission, on a read-only medium, on a
+// disk that was too full for the files that writing needs, or opened only to read.
 
-/// The storage of a folder with a database in it, without write permission.
+import KeptSchema
+import KeptSystem
+import KeptValues
+
+/// The storage of a folder with a database in it, which is not written.
 ///
-/// It reads a copy in memory, and copies again when the files have changed: other processes with the permission may
-/// write meanwhile, and their commits are seen.
+/// It makes no thread, takes no lock and writes no file. It reads a copy in memory, and copies again when the files are
+/// changed: other processes with the permission may write, and their commits are seen.
 final class ReadOnlyStorage: Storage {
   let abilities: StorageAbilities = [
     .sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges, .declarations, .listsKeys,
     .schemaVersion,
   ]
+  enum Reason {
+    /// There is no write permission.
+    case permission
+    /// The disk is full; with the error of opening it for writing.
+    case full(StoreError)
+    /// It was opened only to read.
+    case request
+
+    /// Why a write is refused.
+    func refusal(in folder: String) -> StoreError {
+      switch self {
+      case .request: .openOnlyToRead
+      case .full(let full):
+        StoreError(
+          full.code,
+          "\(full.message); the store in \(folder) is open read-only until it is closed "
+            + "and opened again")
+      case .permission:
+        StoreError(
+          .denied,
+          "the store in \(folder) is readable but not writable; check who owns the folder, its "
+            + "permissions, and whether its disk is mounted read-only")
+      }
+    }
+  }
   // Odd, because it cannot know whether another process has committed.
   let generation: UInt64 = 1
 
@@ -21,33 +50,27 @@ final class ReadOnlyStorage: Storage {
   private let state = Monitor(State())
   private let database: ReadOnlyDatabase
   private let refusal: StoreError
+  // The storage that this process writes the same folder with, if it has one: its files must not be opened again.
+  private let openedHere: @Sendable () -> LocalStorage?
   private let busyTimeoutMilliseconds: Int
   private static let leastMilliseconds = 5 * Int(FileStamp.settlingMilliseconds)
 
   /// Opens the storage of a folder.
   ///
   /// - Parameters:
-  ///   - full: why it could not be opened for writing; nil if writing is not permitted.
+  ///   - reason: why it is not written.
   ///   - busyTimeoutMilliseconds: how long a read waits until no process is changing the files.
+  ///   - openedHere: returns the storage that this process writes the same folder with.
   init(
-    _ folder: StoreFolder, full: StoreError? = nil, busyTimeoutMilliseconds: Int = 5000
+    _ folder: StoreFolder, because reason: Reason = .permission, busyTimeoutMilliseconds: Int = 5000,
+    openedHere: @escaping @Sendable () -> LocalStorage? = { nil }
   ) throws(StoreError) {
     database = ReadOnlyDatabase(folder: try folder.resolved())
-    refusal =
-      if let full {
-        StoreError(
-          full.code,
-          "\(full.message); the store in \(database.folder.path) is open for reading only, so after that close it and "
-            + "open it again")
-      } else {
-        StoreError(
-          .denied,
-          "the store in \(database.folder.path) may be read but not written; check who owns the folder, its "
-            + "permissions, and whether its disk is mounted read-only")
-      }
-    // Files that were changed a moment ago must first stay unchanged for some time.
+    self.openedHere = openedHere
+    refusal = reason.refusal(in: database.folder.shown)
+    // Files that were changed recently must first stay unchanged for some time.
     self.busyTimeoutMilliseconds = max(busyTimeoutMilliseconds, Self.leastMilliseconds)
-    // A folder that is no store, or cannot be opened without writing, is refused at once.
+    // A folder that is not a store, or cannot be opened without writing, is refused at once.
     _ = try revision()
     Fork.join(self)
   }
@@ -85,13 +108,21 @@ final class ReadOnlyStorage: Storage {
     try read { reader throws(StoreError) in try SalvageNote.read(reader.reader, in: database.folder) }
   }
 
+  func acknowledgeSalvage() throws(StoreError) {
+    if try salvaged() != nil { throw refusal }
+  }
+
   func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
     try self.revision() == revision ? .changed(Delta([], upTo: revision)) : .tooOld
   }
 
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
-    _ = try revision()
-    throw refusal
+    let revision = try read { reader throws(StoreError) in
+      guard batch.isEmpty else { throw refusal }
+      for condition in batch.conditions { try reader.check(condition) }
+      return reader.revision
+    }
+    return Commit(revision: revision, changes: [])
   }
 
   /// Checks that the store is open; there is nothing to sync.
@@ -125,9 +156,23 @@ final class ReadOnlyStorage: Storage {
     }
   }
 
-  /// Runs `body`, or does not, if a fork has closed the copy meanwhile.
+  /// Runs `body`, unless a fork has closed the copy.
   @inline(never)
   private func visit(_ body: (PatchedReader) throws(StoreError) -> Void) throws(StoreError) {
+    let end = MonotonicTime.milliseconds + Int64(busyTimeoutMilliseconds)
+    while true {
+      try checkOpen()
+      do throws(StoreError) { return try visitOnce(body) } catch {
+        // This process is opening the store for writing, or closing it.
+        let isPassing = error.code == .invalid || error.code == .closed
+        guard isPassing, MonotonicTime.milliseconds < end else { throw error }
+        MonotonicTime.letPass(microseconds: 5000)
+      }
+    }
+  }
+
+  private func visitOnce(_ body: (PatchedReader) throws(StoreError) -> Void) throws(StoreError) {
+    if let storage = openedHere() { return try storage.loader.scan(body) }
     try connect()
     try state.update { state throws(StoreError) in
       try Self.checkOpen(state)
@@ -165,6 +210,13 @@ final class ReadOnlyStorage: Storage {
 
   private static func checkOpen(_ state: State) throws(StoreError) {
     guard !state.isClosed else { throw StoreError(.closed, "the store was closed; open it again") }
+  }
+}
+
+extension StoreError {
+  /// Why a store that was opened only to read refuses a write.
+  static var openOnlyToRead: StoreError {
+    StoreError(.denied, "the store is open read-only; open it without that option to change it")
   }
 }
 

@@ -4,6 +4,7 @@
 
 import CFuzzer
 @testable import KeptCore
+@testable import KeptValues
 
 func check(_ holds: Bool, _ property: StaticString) {
   // libFuzzer detects a finding by the crash, and keeps the input that caused it.
@@ -25,7 +26,7 @@ func readAnything(_ bytes: UnsafeBufferPointer<UInt8>) throws {
   check(again == value, "canonical JSON reads back as the same value")
   check(again.json == text, "canonical JSON is written back as the same text")
   check(value.jsonByteCount == text.utf8.count, "the counted length is the written length")
-  if value != .null { check(try value.checkedForStore() == value, "what is read is in the form that a store keeps") }
+  if value != .null { check(try value.checkedForStore() == value, "a value read has the form that a store keeps") }
 }
 
 func readForeign(_ bytes: UnsafeBufferPointer<UInt8>, separator: String?) {
@@ -50,7 +51,7 @@ let status = LLVMFuzzerRunDriver(&count, &arguments) { data, size in
     try readAnything(bytes)
     for separator in [nil, "."] { readForeign(bytes, separator: separator) }
   } catch {
-    check(false, "canonical JSON is never refused, and what is read can be stored")
+    check(false, "canonical JSON is never refused, and the value read can be stored")
   }
   return 0
 }

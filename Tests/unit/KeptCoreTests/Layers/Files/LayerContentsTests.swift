@@ -1,6 +1,7 @@
 // What a layer file may contain, and which keys it locks.
 
 import Foundation
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -66,7 +67,7 @@ private func contents(_ json: String, _ layer: Layer = .managed) throws -> Layer
     (#"{"values":{"a":null}}"#, .managed, "leave the key out"),
     (#"{"values":{"":1}}"#, .managed, "in \"values\""),
     (#"{"locked":{}}"#, .managed, "\"locked\" is an object"),
-    (#"{"locked":"a"}"#, .managed, "\"locked\" is a text"),
+    (#"{"locked":"a"}"#, .managed, "\"locked\" is a string"),
     (#"{"locked":[1]}"#, .managed, "\"locked\" holds a number"),
     (#"{"locked":[""]}"#, .managed, "in \"locked\""),
     (#"{"locked":["a\u0000"]}"#, .managed, "NUL"),

@@ -1,6 +1,8 @@
-// Which files are read as a layer, which are refused, and with which message.
+// Which files are read as a layer, which are refused, and the messages.
 
 import Foundation
+@testable import KeptSystem
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -100,7 +102,7 @@ import Testing
   }
 
   @Test(arguments: ["none.json", "none/managed.json", "good.json/managed.json", "/none/managed.json"])
-  func `is no link that leads to nothing`(target: String) throws {
+  func `is not a link that leads to nothing`(target: String) throws {
     try write("{}", to: folder.path + "/good.json")
     #expect(symlink(target, path) == 0)
     for file in [file, LayerFile(path: path + "/deeper/managed.json", layer: .managed)] {
@@ -116,22 +118,22 @@ import Testing
     #expect(isAbsent(LayerFile(path: path + "/none/none.json", layer: .managed)))
   }
 
-  @Test func `is no end of a chain of links without an end`() throws {
+  @Test func `is not at the end of an endless chain of links`() throws {
     #expect(symlink(path, path) == 0)
     #expect(try failure().code == .unavailable)
   }
 
-  @Test func `is no directory`() throws {
+  @Test func `is not a directory`() throws {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
     try expectOther("a directory")
   }
 
-  @Test func `is no FIFO, and reading it waits for no writer`() throws {
+  @Test func `is not a FIFO, and reading it waits for no writer`() throws {
     #expect(mkfifo(path, 0o600) == 0)
     try expectOther("a FIFO")
   }
 
-  @Test func `is no socket`() throws {
+  @Test func `is not a socket`() throws {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }
     var address = sockaddr_un()
@@ -148,7 +150,7 @@ import Testing
     #expect(try failure(of: LayerFile(path: short, layer: .managed)).message.contains("a socket"))
   }
 
-  @Test func `is no device`() throws {
+  @Test func `is not a device`() throws {
     #expect(try failure(of: LayerFile(path: "/dev/null", layer: .system)).message.contains("a device"))
   }
 

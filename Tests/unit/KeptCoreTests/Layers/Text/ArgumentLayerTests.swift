@@ -1,6 +1,7 @@
 // Which arguments become settings, and that unrelated arguments do no harm.
 
 import KeptCore
+@testable import KeptValues
 import Testing
 
 @Suite struct ArgumentLayerTests {

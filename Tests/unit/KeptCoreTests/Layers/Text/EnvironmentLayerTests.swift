@@ -1,6 +1,7 @@
-// Which variables become settings, and what is reported of the others.
+// Which variables become settings, and the reports on the others.
 
 import KeptCore
+@testable import KeptValues
 import Testing
 
 @Suite struct EnvironmentLayerTests {
@@ -8,7 +9,7 @@ import Testing
     layer.values.map { "\($0.key) = \($0.value.text)" }.sorted()
   }
 
-  @Test func `variables with the prefix are settings, the others are none of ours`() throws {
+  @Test func `variables with the prefix are settings, the others are ignored`() throws {
     let layer = try EnvironmentLayer(
       prefix: "PLAYER_",
       ["HOME=/root", "PLAYER_AUDIO_VOLUME=30", "PLAYERS=2", "PLAYER_THEME=dark", "=C:=x", "nonsense", "", "PLAYER_X"])
@@ -28,7 +29,7 @@ import Testing
     #expect(texts(layer) == ["a = first"])
     #expect(layer.problems.count == 2)
     #expect(
-      layer.problems.first?.description == "\"a\": the environment variable P_A is there twice; the first one counts")
+      layer.problems.first?.description == "\"a\": the environment variable P_A is set twice; the first value is used")
   }
 
   @Test(arguments: [
@@ -41,17 +42,17 @@ import Testing
   {
     let layer = try EnvironmentLayer(prefix: "P_", ["\(name)=hunter2"])
     #expect(layer.values.isEmpty)
-    let sentence = "\"\(key)\": the environment variable \(name) is ignored: for this key write \(canonical)"
+    let sentence = "\"\(key)\": the environment variable \(name) is ignored: the name for this key is \(canonical)"
     #expect(layer.problems.map(\.description) == [sentence])
     #expect(layer.problems.map(\.code) == [.invalid])
     #expect(try EnvironmentName.key(of: canonical, prefix: "P_") == KeyName(key))
   }
 
   @Test(arguments: ["P_", "P__xff", "P__x00", "P__xc3"])
-  func `a name that stands for no key is reported`(name: String) throws {
+  func `a name that does not encode a key is reported`(name: String) throws {
     let layer = try EnvironmentLayer(prefix: "P_", ["\(name)=hunter2", "P_A=1"])
     #expect(texts(layer) == ["a = 1"])
-    let sentence = "the environment variable \(name) is ignored: its name is not a key"
+    let sentence = "the environment variable \(name) is ignored: its name does not encode a key"
     #expect(layer.problems.map(\.description) == [sentence])
   }
 

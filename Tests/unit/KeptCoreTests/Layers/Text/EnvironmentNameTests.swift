@@ -1,6 +1,7 @@
 // The names of variables: one for each key, and back to the key.
 
 import KeptCore
+@testable import KeptValues
 import Testing
 
 @Suite struct EnvironmentNameTests {
@@ -22,11 +23,11 @@ import Testing
     "", "audio", "Audio", "A__x42", "A_x4", "A_x", "A_x4G", "_x4F", "_x61", "_x30", "_x5f", "A_x2eB", "A___B", "A-B",
     "A.B", "É", "_xff", "_xc3", "_x00", "A B", "_x2e", "_xc3_x28", "a",
   ])
-  func `a name that stands for no key is refused`(rest: String) {
+  func `a name that does not encode a key is refused`(rest: String) {
     #expect(EnvironmentName.key(of: "PLAYER_" + rest, prefix: "PLAYER_") == nil)
   }
 
-  @Test func `a name without the prefix is no key`() {
+  @Test func `a name without the prefix is not a key`() {
     for name in ["AUDIO", "PLAYE", "PLAYER", "player_AUDIO", "", "XPLAYER_AUDIO"] {
       #expect(EnvironmentName.key(of: name, prefix: "PLAYER_") == nil)
     }

@@ -1,5 +1,6 @@
 // Property lists in both text forms, and texts that are not property lists.
 
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -87,16 +88,16 @@ import Testing
       "<plist></plist>",
       "<plist><true/>", "<dict><key>a&#0;b</key><true/></dict>",
     ])
-  func `what is not an element of a property list has no value`(text: String) {
+  func `text that is not an element of a property list has no value`(text: String) {
     #expect(read(text) == nil)
   }
 
-  @Test func `marked sections are text as it stands`() {
+  @Test func `marked sections are literal text`() {
     #expect(read("<string>a<![CDATA[<b>&amp;]]]>c<![CDATA[]]></string>") == "a<b>&amp;]c")
     #expect(read("<integer><![CDATA[5]]></integer>") == 5)
   }
 
-  @Test func `white space and comments may stand between elements, and break lines of data`() {
+  @Test func `white space and comments may separate elements, and break lines of data`() {
     let text = """
       <!-- a -->
       <array >
@@ -131,7 +132,7 @@ import Testing
     #expect(read(text(65)) == nil)
   }
 
-  @Test func `ten thousand brackets are no list, closed or not`() {
+  @Test func `ten thousand brackets are not a list, closed or not`() {
     for (open, close) in [("(", ")"), ("{a=", "}"), ("<array>", "</array>"), ("[", "]")] {
       #expect(read(nested(open, close, 10_000)) == nil)
       #expect(read(nested(open, "", 10_000)) == nil)
@@ -147,7 +148,7 @@ import Testing
     #expect(read(members)?.asDictionary?.count == 50_000)
   }
 
-  @Test func `a value over the limit of a store is no value`() {
+  @Test func `a value over the limit of a store is not read`() {
     let text = String(repeating: "x", count: Limits.valueBytes + 1)
     #expect(read("<string>\(text)</string>") == nil)
     #expect(read("<string>\(text.dropLast())</string>")?.asString?.utf8.count == Limits.valueBytes)

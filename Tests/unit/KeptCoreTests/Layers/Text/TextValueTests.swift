@@ -1,6 +1,8 @@
 // The value of a text by itself, its value when a type is requested, and what it is never converted to.
 
 import KeptCore
+@testable import KeptSchema
+@testable import KeptValues
 import Testing
 
 @Suite struct TextValueTests {
@@ -33,7 +35,7 @@ import Testing
   func `words that are false`(text: String) { #expect(TextValue(text).value(as: .boolean) == false) }
 
   @Test(arguments: ["", "2", "y", "t", "truetruetruetruetrue", "1.0", "<integer>1</integer>", "\"true\"", "n\u{43e}"])
-  func `anything else is no boolean`(text: String) { #expect(TextValue(text).value(as: .boolean) == nil) }
+  func `anything else is not a boolean`(text: String) { #expect(TextValue(text).value(as: .boolean) == nil) }
 
   @Test(
     arguments: [
@@ -68,7 +70,7 @@ import Testing
       ("<string/>", ""), ("<integer>5</integer>", "<integer>5</integer>"), ("{a=1;}", "{a=1;}"), ("[1]", "[1]"),
       ("<oops", "<oops"), ("AAEC", "AAEC"),
     ] as [(String, Value)])
-  func `a string is the text itself, or what stands between quotes or string tags`(text: String, value: Value) {
+  func `a string is the text itself, or the text between quotes or string tags`(text: String, value: Value) {
     #expect(TextValue(text).value(as: .string) == value)
   }
 

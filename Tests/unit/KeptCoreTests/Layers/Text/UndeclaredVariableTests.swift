@@ -1,6 +1,8 @@
 // Variables that set no declared key: which key was meant, and where that is said.
 
 import Foundation
+@testable import KeptSchema
+@testable import KeptValues
 import Testing
 
 @testable import KeptCore
@@ -26,8 +28,8 @@ import Testing
   @Test func `is reported with the name to write`() throws {
     let variable = UndeclaredVariable(try key("audio.max.volume"), among: [try key("audio.maxVolume")])
     let words = """
-      "audio.maxVolume": the environment variable PLAYER_AUDIO_MAX_VOLUME sets another key, which is not declared; for \
-      this key write PLAYER_AUDIO_MAX_x56OLUME
+      "audio.maxVolume": the environment variable PLAYER_AUDIO_MAX_VOLUME sets another key, which is not declared; the \
+      name for this key is PLAYER_AUDIO_MAX_x56OLUME
       """
     #expect(variable.warning(prefix: "PLAYER_").description == words)
     let other = UndeclaredVariable(try key("nothing"), among: [try key("audio.maxVolume")])
@@ -45,7 +47,7 @@ import Testing
     }
     #expect(try problem("audio.max.volume") == nil)
     try store.declare(try Declaration(json: #"{"type":"integer"}"#), forKey: "audio.maxVolume")
-    #expect(try problem("audio.maxVolume")?.contains("write KEPT_EXPLAINED_AUDIO_MAX_x56OLUME") == true)
+    #expect(try problem("audio.maxVolume")?.contains("KEPT_EXPLAINED_AUDIO_MAX_x56OLUME") == true)
     let words = "the key is not declared; did you mean \"audio.maxVolume\" (KEPT_EXPLAINED_AUDIO_MAX_x56OLUME)?"
     #expect(try problem("audio.max.volume") == words)
     #expect(try store.snapshot().explain("audio.max.volume").layers.contains { $0.problem == words })

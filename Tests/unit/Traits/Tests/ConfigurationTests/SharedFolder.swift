@@ -16,7 +16,7 @@ final class SharedFolder: Sendable {
 
   deinit { try? FileManager.default.removeItem(atPath: (location as NSString).deletingLastPathComponent) }
 
-  /// The path of a file beside the store.
+  /// The path of a file next to the store.
   func file(_ name: String) -> String {
     ((location as NSString).deletingLastPathComponent as NSString).appendingPathComponent(name)
   }
@@ -35,7 +35,7 @@ final class ChildProcess {
   private let output = Pipe()
 
   init(_ program: String, _ arguments: [String]) throws {
-    // Built beside the tests.
+    // Built next to the tests.
     let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
     process.executableURL = tests.deletingLastPathComponent().appendingPathComponent(program)
     process.arguments = arguments

@@ -3,6 +3,7 @@
 import Configuration
 import ConfigurationTesting
 import Kept
+import KeptValues
 import Synchronization
 import Testing
 
@@ -78,14 +79,14 @@ private func failure(_ body: () throws -> Void) -> StoreError? {
   }
 
   @Test(arguments: [
-    ("string", ConfigType.int, "holds string, asked for int"), ("string", .bytes, "holds string, asked for bytes"),
-    ("string", .stringArray, "holds string, asked for array"), ("int", .bool, "holds int, asked for bool"),
-    ("int", .string, "holds int, asked for string"), ("half", .int, "holds double that Int cannot hold unaltered"),
-    ("huge", .int, "holds uint that Int cannot hold unaltered"), ("bool", .int, "holds bool, asked for int"),
-    ("mixed", .intArray, "at [1]: holds string, asked for int"), ("date", .string, "holds date, asked for string"),
-    ("nulls", .intArray, "at [0]: holds null, asked for int"),
-    ("object", .string, "holds dictionary, asked for string"),
-    ("bytes", .byteChunkArray, "holds bytes, asked for array"),
+    ("string", ConfigType.int, "holds a string, not an int"), ("string", .bytes, "holds a string, not bytes"),
+    ("string", .stringArray, "holds a string, not an array"), ("int", .bool, "holds an int, not a bool"),
+    ("int", .string, "holds an int, not a string"), ("half", .int, "holds a double that Int cannot hold exactly"),
+    ("huge", .int, "holds a uint that Int cannot hold exactly"), ("bool", .int, "holds a bool, not an int"),
+    ("mixed", .intArray, "at [1]: holds a string, not an int"), ("date", .string, "holds a date, not a string"),
+    ("nulls", .intArray, "at [0]: holds null, not an int"),
+    ("object", .string, "holds a dictionary, not a string"),
+    ("bytes", .byteChunkArray, "holds bytes, not an array"),
   ])
   func `says so where a value is of another type, and leaves it`(
     key: String, type: ConfigType, sentence: String
@@ -113,7 +114,7 @@ private func failure(_ body: () throws -> Void) -> StoreError? {
   private static let longer = [String(repeating: "x", count: 1025)]
 
   @Test(arguments: [
-    "a key is empty": [], "a key holds a NUL at byte 3": ["a", "b\0c"], "a key has 1025 bytes": longer,
+    "the key is empty": [], "the key contains a NUL at byte 3": ["a", "b\0c"], "the key is 1025 bytes long": longer,
   ])
   func `throws invalid for a key that no store can have`(sentence: String, components: [String]) throws {
     let error = failure { _ = try provider.value(forKey: AbsoluteConfigKey(components), type: .int) }
@@ -136,7 +137,7 @@ private func failure(_ body: () throws -> Void) -> StoreError? {
     store.close()
     #expect(failure { _ = try provider.value(forKey: "a", type: .int) }?.code == .closed)
     #expect(failure { _ = try provider.snapshot().value(forKey: "a", type: .int) }?.code == .closed)
-    #expect(try snapshot.value(forKey: "a", type: .int).value == 1, "what was seen is seen")
+    #expect(try snapshot.value(forKey: "a", type: .int).value == 1, "a snapshot keeps its values")
   }
 
   @Test func `has a name that distinguishes it from others`() {

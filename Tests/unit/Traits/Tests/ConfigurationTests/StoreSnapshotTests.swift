@@ -3,6 +3,7 @@
 import Configuration
 import Foundation
 import KeptStorage
+import KeptValues
 import Synchronization
 import Testing
 

@@ -3,6 +3,7 @@
 import Configuration
 import Foundation
 import Kept
+import KeptValues
 import Testing
 
 @Suite(.timeLimit(.minutes(30))) struct `A watcher of a key` {

@@ -2,6 +2,7 @@
 
 import InMemoryLogging
 import Kept
+import KeptValues
 import Logging
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
     #expect(throws: StoreError.self) {
       try Store.bootstrap("etcd://nowhere", logger: Logger(label: "test") { _ in log })
     }
-    #expect(log.entries.isEmpty, "what is thrown is not logged")
+    #expect(log.entries.isEmpty, "a thrown error is not logged")
     #expect(Store.default[Key("audio.volume", default: 50)] == 50)
     let line = try #require(log.entries.first)
     #expect(line.metadata["kept.store"] == "etcd://nowhere" && line.metadata["kept.code"] == "unsupported")

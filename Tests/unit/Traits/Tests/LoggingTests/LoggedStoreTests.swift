@@ -1,8 +1,9 @@
-// What is logged about failures that are not caught: the message, the level, and what is left out.
+// The log of failures that are not caught: the message, the level, and omissions.
 
 import Foundation
 import InMemoryLogging
 import Kept
+import KeptValues
 import Logging
 import Synchronization
 import Testing
@@ -37,7 +38,7 @@ private struct LoggedStore {
     #expect(logged.store[.volume] == 50)
     let line = try logged.line()
     #expect(line.level == .warning)
-    #expect(line.message == #""audio.volume": holds string, asked for int"#)
+    #expect(line.message == #""audio.volume": holds a string, not an int"#)
     #expect(
       line.metadata == ["kept.store": "memory:", "kept.code": "wrong type", "kept.key": "audio.volume"])
   }
@@ -88,7 +89,7 @@ private struct LoggedStore {
     #expect(logged.store[key] == 1)
     let line = try logged.line()
     #expect(line.metadata["kept.key"] == #"a\nERROR all is lost\u{1B}[2J\u{2028}é"#)
-    #expect("\(line.message)".hasPrefix(#""a\nERROR all is lost\u{1B}[2J\u{2028}é": holds bool"#))
+    #expect("\(line.message)".hasPrefix(#""a\nERROR all is lost\u{1B}[2J\u{2028}é": holds a bool"#))
   }
 
   @Test func `calls the program's own error handler with the same`() throws {

@@ -2,13 +2,14 @@
 
 import Dispatch
 import Kept
+import KeptValues
 import Observation
 import Stores
 import Testing
 
 /// One tracking of a value, which is notified of one change.
 struct Tracked<Value> {
-  /// What was read.
+  /// The value read.
   let value: Value
   private let changed = DispatchSemaphore(value: 0)
 

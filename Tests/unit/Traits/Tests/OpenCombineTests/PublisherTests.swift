@@ -99,7 +99,7 @@ private struct Player {
     token.cancel()
   }
 
-  @Test func `serves each subscriber by itself, from the moment when that came`() {
+  @Test func `serves each subscriber by itself, from its arrival`() {
     let publisher = settings.publisher(for: .volume)
     let first = publisher.sink { [volumes] in volumes.add($0) }
     settings[.volume] = 60
@@ -146,7 +146,7 @@ private struct Player {
     try settings.set([true], forKey: "audio.volume")
     test.wait { volumes.all.count == 3 }
     #expect(volumes.all == [50, 70, 50])
-    #expect(test.takeReported().map { "\($0)" } == [#""audio.volume": holds array, asked for int"#])
+    #expect(test.takeReported().map { "\($0)" } == [#""audio.volume": holds an array, not an int"#])
     #expect(try settings.value(forKey: "audio.volume") == [true])
     token.cancel()
   }

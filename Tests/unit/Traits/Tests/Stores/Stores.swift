@@ -4,6 +4,7 @@
 public import Dispatch
 import Foundation
 public import Kept
+import KeptValues
 import Synchronization
 
 extension Keys {

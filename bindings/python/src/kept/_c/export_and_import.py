@@ -21,7 +21,7 @@ KEPT_TRANSFER_NESTED = 64
 
 
 class kept_transfer_options(Structure):
-    """What to export or import."""
+    """The options of an export or import."""
 
     _fields_ = (
         ("size", c_size_t),

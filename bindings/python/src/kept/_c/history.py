@@ -1,4 +1,4 @@
-"""History: what was changed, when, by whom, and undoing it."""
+"""History: past changes, their time and author, and undoing them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys: what is stored."""
+"""Keys: listing, existence and removal."""
 
 from __future__ import annotations
 

@@ -60,7 +60,8 @@ def prototype(
     try:
         function: _NamedFuncPointer = getattr(library, name)
     except AttributeError:
-        raise ImportError(f"{library._name} lacks {name}: it is not the libkept of this package") from None
+        advice = "install the library and the package in the same version"
+        raise ImportError(f"{library._name} lacks {name}, which this package needs; {advice}") from None
     function.restype = result
     function.argtypes = arguments
     if errcheck is not None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from _thread import get_ident
-from ctypes import Structure, c_char, c_char_p, c_int32, c_int64, c_void_p
+from ctypes import Structure, byref, c_char, c_char_p, c_int32, c_int64, c_void_p
 
 from .._errors import KeptError, error_of_status, warn_of_status
 from .._typing import TYPE_CHECKING
 from .library import prototype
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 kept_status = c_int32
@@ -49,8 +50,8 @@ class kept_error(Structure):
 
 
 interrupts: dict[int, BaseException] = {}
-"""What a thread was interrupted by in a callback that has no call of its own: raised when the call that it came in
-returns."""
+"""The exception that interrupted a thread in a callback that has no call of its own: raised when the call that it came
+in returns."""
 
 
 def check(status: int, function: Any, arguments: tuple[Any, ...]) -> int:
@@ -67,7 +68,7 @@ def check(status: int, function: Any, arguments: tuple[Any, ...]) -> int:
 
 
 def check_without_key(status: int, function: Any, arguments: tuple[Any, ...]) -> int:
-    """The same for functions whose second argument is no key: which one it is about stands in the sentence alone."""
+    """The same for functions whose second argument is not a key: only the sentence names it."""
     if interrupts:
         _interrupt()
     return status if status == KEPT_OK else _judged(status, arguments[-1], None)
@@ -96,6 +97,16 @@ def _judged(status: int, error: kept_error, key: str | None) -> int:
         raise error_of(error, key)
     warn_of_status(status, error.message.decode("utf-8", "replace"))
     return status
+
+
+def text_from(call: Callable[[Any], object]) -> bytes:
+    """The text that a function of the library writes to the place that `call` passes to it."""
+    text = c_char_p()
+    call(byref(text))
+    try:
+        return text.value or b""
+    finally:
+        kept_free(text)
 
 
 # const char *kept_version(void);

@@ -23,6 +23,8 @@ KEPT_SHARED = 0
 KEPT_DURABLE = 1
 KEPT_BY_LIBRARY = 0
 KEPT_BY_HOST = 1
+KEPT_READ_WRITE = 0
+KEPT_READ_ONLY = 1
 KEPT_STANDARD_FILE = b""
 
 # typedef void (*kept_report_callback)(void *context, const kept_error *error);
@@ -37,7 +39,7 @@ class kept_options(Structure):
         ("durability", c_uint32),
         ("busy_timeout_ms", c_uint32),
         ("delivery", c_uint32),
-        ("reserved", c_uint32),
+        ("access", c_uint32),
         ("tag", c_char_p),
         ("managed", c_char_p),
         ("system", c_char_p),

@@ -1,4 +1,5 @@
-"""What PyInstaller must know of this package. It finds it by an entry point of the distribution (pyproject.toml)."""
+"""The settings of this package for PyInstaller, which finds them by an entry point of the distribution
+(pyproject.toml)."""
 
 from __future__ import annotations
 

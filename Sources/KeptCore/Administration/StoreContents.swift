@@ -1,0 +1,93 @@
+// The stored values and declarations of a store, a snapshot, a backup or an export, for comparing them with others.
+
+import KeptSchema
+import KeptSystem
+public import KeptValues
+
+/// The stored values and the declarations of a store, now or in the past, or of a file.
+///
+/// ```swift
+/// let difference = try StoreContents(contentsOf: "settings.backup").differences(to: StoreContents(settings))
+/// ```
+///
+/// They are copies in this process's memory.
+public struct StoreContents: Sendable {
+  /// Why a value is not known.
+  private struct Gap {
+    let value: PastValue
+    let reason: String
+  }
+  private var values: [KeyName: Value] = [:]
+  private var gaps: [KeyName: Gap] = [:]
+  let declarations: [KeyName: Declaration]
+  /// The prefix of the keys that are known; nothing is known of others.
+  private(set) var prefix: ExactString = ""
+  /// Whether the declarations are known: an export may have none.
+  private(set) var hasDeclarations = true
+
+  /// Reads what a store has now.
+  public init(_ store: Store) throws(StoreError) { try self.init(store.snapshot()) }
+
+  /// Reads what a snapshot has.
+  ///
+  /// The snapshot of a revision in the past has the declarations of today, and not the values that the history has not
+  /// kept.
+  public init(_ snapshot: Snapshot) throws(StoreError) {
+    prefix = snapshot.prefix
+    for key in try snapshot.storedKeys(prefix: "") {
+      do throws(StoreError) { values[key] = try snapshot.entry(for: key)?.value } catch {
+        let lost = snapshot.lost[key]
+        gaps[key] = Gap(
+          value: lost ?? .unknown,
+          reason: lost != nil ? "the history has not kept its value" : "its value cannot be read: \(error.message)")
+      }
+    }
+    let declared = try snapshot.declarations().declarations
+    declarations = Dictionary(declared.map { ($0.key, $0.declaration) }) { first, _ in first }
+  }
+
+  /// Reads a file: a backup, or an export.
+  ///
+  /// Throws what ``Store/restore(from:)`` and ``Store/import(contentsOf:_:)`` throw.
+  public init(contentsOf path: String) throws(StoreError) {
+    let copy = Store(storage: MemoryStorage())
+    if try WholeFile.begins(path, with: Array("SQLite format 3\0".utf8)) {
+      try copy.restore(from: path)
+      try self.init(copy.snapshot())
+      return
+    }
+    let bytes = try WholeFile.bytes(of: path, atMost: ImportOptions.mostBytes, "a backup or an export")
+    let rules = ImportRules(replaces: false, isDryRun: false, includesDeclarations: true, progress: nil)
+    do throws(StoreError) {
+      let reading = bytes.withUnsafeBufferPointer { bytes in
+        Result { () throws(StoreError) in try KeptDocument.read(bytes, prefix: "", nil) }
+      }
+      let export = try reading.get()
+      _ = try copy.import(rules) { export }
+      try self.init(copy.snapshot())
+      (prefix, hasDeclarations) = (export.scope, export.declarations != nil)
+      for key in export.unreadable {
+        gaps[key] = Gap(value: .unknown, reason: "its value could not be read when it was exported")
+      }
+      for key in export.omitted {
+        gaps[key] = Gap(value: .secret, reason: "the export leaves out secrets")
+      }
+    } catch {
+      throw error.said { "\(path): \($0)" }
+    }
+  }
+
+  private init() { declarations = [:] }
+
+  /// What an empty store has.
+  public static let empty = StoreContents()
+
+  /// The keys with a value, known or not.
+  public var keys: Set<KeyName> { Set(values.keys).union(gaps.keys) }
+
+  /// The value of a key, as far as it is known.
+  public subscript(key: KeyName) -> PastValue { gaps[key]?.value ?? values[key].map { .value($0) } ?? .absent }
+
+  /// Why the value of a key is not known; nil if it is.
+  func reason(at key: KeyName) -> String? { gaps[key]?.reason }
+}

@@ -1,4 +1,0 @@
-/// The store's count of commits: 1 for the first.
-///
-/// Every key stores the revision that last changed it. 0 stands for "never".
-public typealias Revision = UInt64

@@ -1,0 +1,113 @@
+// How a value is stored, in frames, records and the history: a kind, and a payload.
+//
+//   kind           payload
+//   1  bool        8 bits: 0 or 1
+//   2  int         64 bits
+//   3  uint        64 bits; it is above Int64.max
+//   4  double      64 bits; NaN is the one quiet NaN
+//   5  string      UTF-8
+//   6  bytes       as they are
+//   7  date        64 bits: seconds since 1970; 32 bits: nanoseconds
+//   8  array       canonical JSON
+//   9  dictionary  canonical JSON
+//
+// Numbers are little-endian. Kind 0 is no value.
+
+import CPlatform
+package import KeptValues
+
+/// The kind and the payload of a value, whose bytes are those of a buffer.
+package struct StoredValue {
+  package let kind: UInt8
+  package let payload: UnsafeRawBufferPointer
+
+  package init(kind: UInt8, payload: UnsafeRawBufferPointer) { (self.kind, self.payload) = (kind, payload) }
+
+  static let none: UInt8 = 0
+  /// The highest kind.
+  static let last: UInt8 = 9
+
+  /// The value; nil if the bytes are not those of a value.
+  ///
+  /// Throws `failed` without memory for it.
+  package func value() throws(StoreError) -> Value? {
+    switch kind {
+    case 1: number(UInt8.self).flatMap { $0 <= 1 ? .bool($0 == 1) : nil }
+    case 2: number(Int64.self).map { .int($0) }
+    case 3: number(UInt64.self).flatMap { $0 > Int64.max ? .uint($0) : nil }
+    case 4: number(UInt64.self).map { .double(Double(bitPattern: $0)) }
+    case 5: payload.text.map { .string($0) }
+    case 6: .bytes(Array(payload))
+    case 7: date
+    case 8, 9: try container()
+    default: nil
+    }
+  }
+
+  private func number<Number: FixedWidthInteger>(_ type: Number.Type) -> Number? {
+    payload.count == MemoryLayout<Number>.size ? payload.number(0, type) : nil
+  }
+
+  private var date: Value? {
+    guard payload.count == 12, let seconds = payload.number(0, Int64.self),
+      let nanoseconds = payload.number(8, Int32.self)
+    else { return nil }
+    return (try? Timestamp(seconds: seconds, nanoseconds: nanoseconds)).map { .date($0) }
+  }
+
+  private func container() throws(StoreError) -> Value? {
+    do throws(StoreError) {
+      let value = try Value(jsonBytes: payload.bindMemory(to: UInt8.self))
+      return value.storedKind == kind ? value : nil
+    } catch {
+      guard error.code == .failed else { return nil }
+      throw error
+    }
+  }
+}
+
+extension Value {
+  var storedKind: UInt8 {
+    switch self {
+    case .null: 0
+    case .bool: 1
+    case .int: 2
+    case .uint: 3
+    case .double: 4
+    case .string: 5
+    case .bytes: 6
+    case .date: 7
+    case .array: 8
+    case .dictionary: 9
+    }
+  }
+
+  /// Passes the stored form to `body`; its bytes are valid during the call.
+  package func withStored(_ body: (StoredValue) throws(StoreError) -> Void) throws(StoreError) {
+    func pass(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+      try body(StoredValue(kind: storedKind, payload: bytes))
+    }
+    func pass(number: some FixedWidthInteger) throws(StoreError) {
+      try withUnsafeBytes(of: number.littleEndian) { bytes in Result { () throws(StoreError) in try pass(bytes) } }
+        .get()
+    }
+    switch self {
+    case .null: try pass(UnsafeRawBufferPointer(start: nil, count: 0))
+    case .bool(let value): try pass(number: value ? 1 : 0 as UInt8)
+    case .int(let value): try pass(number: value)
+    case .uint(let value): try pass(number: value)
+    case .double(let value): try pass(number: value.bitPattern)
+    case .string(let text):
+      try ExactString(text).withBytes { text throws(StoreError) in try pass(UnsafeRawBufferPointer(text)) }
+    case .bytes(let bytes):
+      try bytes.withUnsafeBytes { bytes in Result { () throws(StoreError) in try pass(bytes) } }.get()
+    case .date(let date):
+      var words: (Int64, Int32) = (date.seconds.littleEndian, date.nanoseconds.littleEndian)
+      try withUnsafeBytes(of: &words) { bytes in
+        Result { () throws(StoreError) in try pass(UnsafeRawBufferPointer(rebasing: bytes[..<12])) }
+      }.get()
+    case .array, .dictionary:
+      try withJSON { text throws(StoreError) in try pass(UnsafeRawBufferPointer(text)) }
+    }
+  }
+}

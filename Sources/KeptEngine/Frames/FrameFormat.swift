@@ -1,0 +1,91 @@
+// The bytes of a frame: one commit, with everything that it changes, or the seal that ends a journal.
+//
+//   byte  0  length     32 bits: the bytes of the frame, a multiple of 8. The lowest bit marks a seal.
+//   byte  4  checksum   32 bits: CRC-32C over three numbers of 64 bits (the id of the journal, the position of the
+//                       frame, the checksum of the frame before), and over all other bytes of the frame
+//   byte  8  writer     64 bits: a random number of the process that wrote it
+//   byte 16  revision   64 bits
+//   byte 24  time       64 bits: nanoseconds since 1970, by the wall clock of the writer
+//   byte 32  count      32 bits: the changes
+//   byte 36  tag        16 bits: the bytes of the tag, or 0xFFFF for none
+//   byte 38  flags      16 bits: 1 if the commit replaces or removes a secret, or makes a key one
+//   byte 40  the tag, the changes, and zeros up to the length
+//
+// A change:
+//
+//   byte  0  effect     8 bits, see `FrameEffect`
+//   byte  1  kind       8 bits: the kind of the value, see `StoredValue`
+//   byte  2  key        16 bits: the bytes of the key
+//   byte  4  payload    32 bits: the bytes of the payload
+//   byte  8  the key, the payload
+//
+// A seal has 16 bytes: length, checksum, and the id of the journal that follows. All numbers are little-endian, and
+// none but the words of a frame's head is aligned.
+
+package import KeptValues
+
+/// Where a frame is, which its checksum covers: a frame that was moved, or that follows another frame than when it was
+/// written, does not verify.
+package struct FramePlace: Equatable, Sendable {
+  /// The journal, by its random id.
+  package var journal: UInt64
+  package var position: Position
+  /// The checksum of the frame before, also of one in the journal before.
+  ///
+  /// A writer may be killed after it has written two frames and published none. If the next writer's frame happens to
+  /// be as long as the first of them, the second would follow it, and verify.
+  package var previous: UInt32
+
+  package init(journal: UInt64, position: Position, previous: UInt32) {
+    (self.journal, self.position, self.previous) = (journal, position, previous)
+  }
+}
+
+/// The head of a frame, before its changes.
+package struct FrameHead: Equatable, Sendable {
+  package var writer: UInt64
+  package var revision: Revision
+  /// Nanoseconds since 1970.
+  ///
+  /// A clock may be set back, so this need not grow from frame to frame.
+  package var time: Int64
+  package var tag: String?
+  /// Whether a secret was replaced or removed, or a key was declared one: a checkpoint is due, after which no file has
+  /// the bytes of before.
+  package var erases: Bool
+
+  package init(writer: UInt64, revision: Revision, time: Int64, tag: String? = nil, erases: Bool = false) {
+    (self.writer, self.revision, self.time, self.tag, self.erases) = (writer, revision, time, tag, erases)
+  }
+}
+
+/// The effect of a change.
+package enum FrameEffect: UInt8, Sendable {
+  /// The key has no value; there is no payload.
+  case removed = 0
+  /// The payload is the value.
+  case value = 1
+  /// The payload is the new declaration, as JSON.
+  case declared = 2
+  /// The key has no declaration; there is no payload.
+  case undeclared = 3
+  /// The payload is the new schema version of the store, in 32 bits; the key is empty.
+  case schemaVersion = 4
+  /// The payload is the new limits of the history, as JSON; the key is empty.
+  case historyLimits = 5
+  /// The note of a salvage was acknowledged; key and payload are empty.
+  case acknowledged = 6
+
+  /// Whether it is about a key.
+  var hasKey: Bool { rawValue <= FrameEffect.undeclared.rawValue }
+}
+
+enum FrameFormat {
+  static let headBytes = 40
+  static let sealBytes = 16
+  static let changeBytes = 8
+  static let noTag: UInt16 = 0xFFFF
+  static let longestTag = 0xFFFE
+  static let sealBit: UInt32 = 1
+  static let erases: UInt16 = 1
+}

@@ -1,0 +1,118 @@
+// Reads frames whose checksum was right. Everything in them is checked all the same: the checksum finds damage, and a
+// file that another program made may have any bytes under a valid checksum.
+
+import CPlatform
+package import KeptValues
+
+/// A frame in a buffer.
+package enum Frame {
+  case commit(CommitFrame)
+  /// The end of a journal.
+  case seal(next: UInt64)
+
+  /// Reads a frame; the buffer has exactly its bytes.
+  ///
+  /// Throws `corrupt` if it does not have the form of a frame.
+  init(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+    guard let word = bytes.number(0, UInt32.self) else { throw CommitFrame.malformed }
+    if word & FrameFormat.sealBit == 0 {
+      self = .commit(try CommitFrame(bytes))
+    } else if bytes.count == FrameFormat.sealBytes, let next = bytes.number(8, UInt64.self) {
+      self = .seal(next: next)
+    } else {
+      throw CommitFrame.malformed
+    }
+  }
+
+  /// The length that the first word of a frame names; nil if no frame has such a word.
+  static func length(_ word: UInt32) -> Int? {
+    let length = Int(word & ~7)
+    let least = word & 7 == FrameFormat.sealBit ? FrameFormat.sealBytes : FrameFormat.headBytes
+    return word & 6 == 0 && length >= least ? length : nil
+  }
+}
+
+/// The frame of one commit.
+package struct CommitFrame {
+  package let head: FrameHead
+  /// How many changes it has.
+  package let count: Int
+  private let changes: UnsafeRawBufferPointer
+  // Where they begin in the frame.
+  private let start: Int
+
+  fileprivate init(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+    guard let writer = bytes.number(8, UInt64.self), let revision = bytes.number(16, UInt64.self),
+      let time = bytes.number(24, Int64.self), let count = bytes.number(32, UInt32.self),
+      let length = bytes.number(36, UInt16.self), let flags = bytes.number(38, UInt16.self)
+    else { throw Self.malformed }
+    let tagBytes = bytes.part(from: FrameFormat.headBytes, length == FrameFormat.noTag ? 0 : Int(length))
+    guard let tagBytes, let tag = tagBytes.text else { throw Self.malformed }
+    head = FrameHead(
+      writer: writer, revision: revision, time: time, tag: length == FrameFormat.noTag ? nil : tag,
+      erases: flags & FrameFormat.erases != 0)
+    self.count = Int(count)
+    start = FrameFormat.headBytes + tagBytes.count
+    changes = UnsafeRawBufferPointer(rebasing: bytes[start...])
+  }
+
+  /// Calls `body` with each change, in the order of the commit.
+  ///
+  /// Throws `corrupt` if the content does not have the form that its head says.
+  package func forEachChange(_ body: (FrameChange) throws(StoreError) -> Void) throws(StoreError) {
+    var at = 0
+    for _ in 0..<count {
+      guard let effect = changes.number(at, UInt8.self).flatMap(FrameEffect.init),
+        let kind = changes.number(at + 1, UInt8.self), let keyBytes = changes.number(at + 2, UInt16.self),
+        let payloadBytes = changes.number(at + 4, UInt32.self),
+        let key = changes.part(from: at + FrameFormat.changeBytes, Int(keyBytes)),
+        let payload = changes.part(from: at + FrameFormat.changeBytes + key.count, Int(payloadBytes)),
+        effect.hasKey != key.isEmpty
+      else { throw Self.malformed }
+      let offset = start + at + FrameFormat.changeBytes + key.count
+      try body(FrameChange(effect: effect, key: key, stored: StoredValue(kind: kind, payload: payload), offset: offset))
+      at += FrameFormat.changeBytes + key.count + payload.count
+    }
+  }
+
+  static let malformed = StoreError(
+    .corrupt,
+    "a commit in the journal is malformed; close the store everywhere, and the next program that opens it salvages the "
+      + "readable data")
+}
+
+/// One change of a frame, whose bytes are those of the buffer.
+package struct FrameChange {
+  package let effect: FrameEffect
+  /// The bytes of the key, which may be no valid key; empty if the change is not about a key.
+  package let key: UnsafeRawBufferPointer
+  /// The kind and the payload; the kind is of `value` alone.
+  package let stored: StoredValue
+  /// Where the payload begins in the frame.
+  let offset: Int
+
+  package func keyName() throws(StoreError) -> KeyName {
+    guard let text = key.text, let name = try? KeyName(text) else { throw CommitFrame.malformed }
+    return name
+  }
+
+  /// The value, for the effect `value`.
+  package func value() throws(StoreError) -> Value {
+    guard let value = try stored.value() else { throw CommitFrame.malformed }
+    return value
+  }
+
+  /// The text, for the effects `declared` and `historyLimits`.
+  package func json() throws(StoreError) -> String {
+    guard let text = stored.payload.text else { throw CommitFrame.malformed }
+    return text
+  }
+
+  /// The version, for the effect `schemaVersion`.
+  package func schemaVersion() throws(StoreError) -> UInt32 {
+    guard stored.payload.count == 4, let version = stored.payload.number(0, UInt32.self) else {
+      throw CommitFrame.malformed
+    }
+    return version
+  }
+}

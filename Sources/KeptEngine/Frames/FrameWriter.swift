@@ -1,0 +1,162 @@
+// Builds the frames of a group of commits in one buffer, which is written with one call.
+
+import CPlatform
+package import KeptValues
+
+/// Frames that are written and published together.
+///
+/// Not thread-safe: it belongs to the holder of the write lock. The buffer is reused for the next group.
+package final class FrameWriter {
+  private let buffer = ByteBuffer(to: "commit the changes")
+  /// The place of the next frame.
+  package private(set) var place = FramePlace(journal: 0, position: 0, previous: 0)
+  // Where the frame begins that is being built.
+  private var start = 0
+  private var changes: UInt32 = 0
+  /// Whether a change has a payload; others are removals.
+  package private(set) var hasPayload = false
+  /// Whether it is the seal of a journal.
+  package private(set) var isSeal = false
+
+  package init() {}
+
+  /// The frames that were ended.
+  package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer.bytes[..<start]) }
+
+  /// Begins a group of frames at a place.
+  package func begin(at place: FramePlace) {
+    buffer.removeAll()
+    self.place = place
+    start = 0
+    (hasPayload, isSeal) = (false, false)
+  }
+
+  /// Begins the frame of one commit, and drops one that was not ended.
+  ///
+  /// A tag that is longer than a frame admits is cut off. Throws `failed` without memory, as all that add to it do.
+  package func begin(_ head: FrameHead) throws(StoreError) {
+    buffer.truncate(to: start)
+    changes = 0
+    try buffer.addZeros(FrameFormat.headBytes)
+    buffer.put(head.writer, at: start + 8)
+    buffer.put(head.revision, at: start + 16)
+    buffer.put(head.time, at: start + 24)
+    if head.erases { buffer.put(FrameFormat.erases, at: start + 38) }
+    guard let tag = head.tag else { return buffer.put(FrameFormat.noTag, at: start + 36) }
+    try ExactString(tag).withBytes { bytes throws(StoreError) in
+      let length = min(bytes.count, FrameFormat.longestTag)
+      buffer.put(UInt16(length), at: start + 36)
+      try buffer.add(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<length])))
+    }
+  }
+
+  /// Adds a new value of a key.
+  package func add(_ value: Value, for key: KeyName) throws(StoreError) {
+    try value.withStored { stored throws(StoreError) in try add(.value, key, stored.kind, stored.payload) }
+  }
+
+  /// Adds a change without a payload: `removed`, `undeclared` or `acknowledged`.
+  package func add(_ effect: FrameEffect, for key: KeyName? = nil) throws(StoreError) {
+    try add(effect, key, StoredValue.none, UnsafeRawBufferPointer(start: nil, count: 0))
+  }
+
+  /// Adds the declaration of a key, or the limits of the history without a key, as JSON.
+  package func add(_ effect: FrameEffect, _ json: ExactString, for key: KeyName? = nil) throws(StoreError) {
+    try json.withBytes { json throws(StoreError) in
+      try add(effect, key, StoredValue.none, UnsafeRawBufferPointer(json))
+    }
+  }
+
+  package func add(schemaVersion version: UInt32) throws(StoreError) {
+    try withUnsafeBytes(of: version.littleEndian) { bytes in
+      Result { () throws(StoreError) in try add(.schemaVersion, nil, StoredValue.none, bytes) }
+    }.get()
+  }
+
+  private func add(
+    _ effect: FrameEffect, _ key: KeyName?, _ kind: UInt8, _ payload: UnsafeRawBufferPointer
+  ) throws(StoreError) {
+    guard let key else {
+      return try add(effect, UnsafeBufferPointer(start: nil, count: 0), kind, payload)
+    }
+    try key.exact.withBytes { key throws(StoreError) in try add(effect, key, kind, payload) }
+  }
+
+  /// - Parameter key: at most 1,024 bytes; empty for a change that is not about a key.
+  private func add(
+    _ effect: FrameEffect, _ key: UnsafeBufferPointer<UInt8>, _ kind: UInt8, _ payload: UnsafeRawBufferPointer
+  ) throws(StoreError) {
+    guard let payloadBytes = UInt32(exactly: payload.count) else { throw tooLarge }
+    if payloadBytes > 0 { hasPayload = true }
+    let at = buffer.count
+    try buffer.addZeros(FrameFormat.changeBytes)
+    buffer.put(effect.rawValue, at: at)
+    buffer.put(kind, at: at + 1)
+    buffer.put(payloadBytes, at: at + 4)
+    buffer.put(UInt16(truncatingIfNeeded: key.count), at: at + 2)
+    try buffer.add(UnsafeRawBufferPointer(key))
+    try buffer.add(payload)
+    changes += 1
+  }
+
+  /// Ends the frame.
+  ///
+  /// Throws `tooLarge`, and drops it, if it has 4 GiB.
+  package func end() throws(StoreError) {
+    try buffer.addZeros(-(buffer.count - start) & 7)
+    guard let length = UInt32(exactly: buffer.count - start) else {
+      buffer.truncate(to: start)
+      throw tooLarge
+    }
+    buffer.put(length, at: start)
+    buffer.put(changes, at: start + 32)
+    sign(length)
+  }
+
+  /// Adds the seal that ends the journal.
+  ///
+  /// - Parameter next: the id of the journal that follows.
+  package func seal(next: UInt64) throws(StoreError) {
+    buffer.truncate(to: start)
+    try buffer.addZeros(FrameFormat.sealBytes)
+    buffer.put(UInt32(FrameFormat.sealBytes) | FrameFormat.sealBit, at: start)
+    buffer.put(next, at: start + 8)
+    sign(UInt32(FrameFormat.sealBytes))
+    isSeal = true
+    place.journal = next
+  }
+
+  private func sign(_ length: UInt32) {
+    let frame = UnsafeRawBufferPointer(rebasing: buffer.bytes[start...])
+    var sum = FrameChecksum(place)
+    sum.add(frame)
+    buffer.put(sum.value, at: start + 4)
+    place.previous = sum.value
+    place.position += UInt64(length)
+    start = buffer.count
+  }
+
+  private var tooLarge: StoreError {
+    StoreError(.tooLarge, "the commit is 4 GiB or larger; commit fewer keys at a time")
+  }
+}
+
+/// The checksum of a frame, over pieces of it.
+struct FrameChecksum {
+  private(set) var value: UInt32
+  private var isFirst = true
+
+  init(_ place: FramePlace) {
+    var words = (place.journal.littleEndian, place.position.littleEndian, UInt64(place.previous).littleEndian)
+    value = withUnsafeBytes(of: &words) { $0.checksum }
+  }
+
+  /// Adds the next piece; the first one has at least the length and the checksum, which it does not cover itself.
+  mutating func add(_ piece: UnsafeRawBufferPointer) {
+    guard isFirst, piece.count >= 8 else { return value = kept_checksum(value, piece.baseAddress, piece.count) }
+    isFirst = false
+    value = kept_checksum(value, piece.baseAddress, 4)
+    let rest = UnsafeRawBufferPointer(rebasing: piece[8...])
+    value = kept_checksum(value, rest.baseAddress, rest.count)
+  }
+}

@@ -1,0 +1,380 @@
+// A checkpoint and the journals that follow it, as one process has read them.
+
+import CPlatform
+import KeptSystem
+package import KeptValues
+
+/// Where a process is in the frames of a store.
+///
+/// Not thread-safe.
+package final class Chain {
+  package private(set) var values: ValuesReader
+  /// The journals from the checkpoint on, the last one being where the next frame is.
+  private(set) var journals: [Journal]
+  /// The place of the next frame.
+  private(set) var place: FramePlace
+  private(set) var overlay: Overlay
+  // The commits of the chain before, from a revision on, up to those in the checkpoint: for observers that have not
+  // received them yet.
+  private var before: (start: Revision, overlay: Overlay)?
+  /// Whether the commits are wanted one by one, also when a checkpoint has them.
+  package var isObserved = false
+  // Whether a listing has passed a damaged block.
+  private var hasMetDamage = false
+  /// When the checkpoint was opened.
+  let opened: Int64
+
+  static let valuesName = "values"
+
+  // How files are opened: O_RDWR, or O_RDONLY.
+  private let access: Int32
+
+  /// Opens the checkpoint and its journal.
+  ///
+  /// - Returns: nil if the journal is missing: a newer checkpoint may have replaced this one.
+  convenience init?(_ folder: borrowing OpenFolder, access: Int32 = O_RDWR) throws(StoreError) {
+    guard let file = try folder.openFile(Self.valuesName, access) else { return nil }
+    try self.init(try ValuesReader(file, keepsOpen: access == O_RDONLY), folder, access: access)
+  }
+
+  /// Opens the journal of a checkpoint; a backup that is only read needs none.
+  init?(_ values: ValuesReader, _ folder: borrowing OpenFolder, access: Int32) throws(StoreError) {
+    (self.access, opened) = (access, MonotonicTime.milliseconds)
+    let header = values.header
+    let journal = try folder.journal(header.number, of: header.store, begin: header.position, access: access)
+    guard journal != nil || header.isBackup && access == O_RDONLY else { return nil }
+    (self.values, journals) = (values, journal.map { [$0] } ?? [])
+    place = FramePlace(
+      journal: journal?.header.journal ?? 0, position: header.position, previous: header.previous)
+    overlay = Overlay(after: header)
+  }
+
+  /// Whether it is a backup that no process has opened for writing.
+  var hasNoJournal: Bool { journals.isEmpty }
+
+  /// Copies it: the copy stays as it is, with the files open and the image in use.
+  init(_ other: Chain) {
+    (values, journals, place, overlay) = (other.values, other.journals, other.place, other.overlay)
+    (access, opened) = (other.access, other.opened)
+  }
+
+  /// Lets go of the blocks in memory if they are too many.
+  func limitMemory() {
+    if values.isFull, let again = try? ValuesReader(again: values) { values = again }
+  }
+
+  /// Whether a listing has passed a damaged block since the last call.
+  func takeMetDamage() -> Bool {
+    defer { hasMetDamage = false }
+    return hasMetDamage
+  }
+
+  /// The keys that have changed since the last call; nil at the first one.
+  func takeChanged() -> [KeyName]? { overlay.takeChanged() }
+
+  var store: StoreID { values.header.store }
+  var last: Journal { journals[journals.count - 1] }
+
+  enum Progress {
+    /// The limit was reached, or all that verifies.
+    case done
+    /// A journal is gone: a newer checkpoint has replaced it.
+    case gone
+  }
+
+  /// Reads frames up to a position; nil: as far as they verify, and past each seal whose journal exists.
+  func catchUp(to limit: Position?, _ folder: borrowing OpenFolder) throws(StoreError) -> Progress {
+    if hasNoJournal { return .done }
+    while limit.map({ place.position < $0 }) ?? true {
+      let number = last.header.number
+      let progress = try catchUpOne(limit, folder)
+      if progress == .gone { return limit == nil ? .done : .gone }
+      if last.header.number == number { break }
+    }
+    return .done
+  }
+
+  /// Reads frames of the last journal, and goes on to the next one if it has a seal.
+  func catchUpOne(_ limit: Position?, _ folder: borrowing OpenFolder) throws(StoreError) -> Progress {
+    let scanner = try FrameScanner(last, at: place, upTo: limit)
+    while let frame = try scanner.read() {
+      try overlay.add(frame, at: place.position, in: last)
+      place = scanner.place
+    }
+    guard let next = scanner.next else { return .done }
+    let following = try folder.journal(
+      last.header.number + 1, of: store, begin: scanner.place.position, access: access)
+    // A seal is valid only with the journal that it names.
+    guard let following, following.header.journal == next else { return .gone }
+    place = scanner.place
+    journals.append(following)
+    return .done
+  }
+
+  /// Reads the frames that verify behind one that does not, up to the end of the published frames.
+  func catchUp(pastDamage limit: Position, _ folder: borrowing OpenFolder) throws(StoreError) {
+    while place.position < limit {
+      if try !passDamagedSeal(limit, folder) {
+        let scanner = try FrameScanner(last, at: place, upTo: limit)
+        guard try scanner.skip() else { return }
+        place = scanner.place
+      }
+      do throws(StoreError) { _ = try catchUp(to: limit, folder) } catch {
+        guard error.code == .corrupt else { throw error }
+      }
+    }
+  }
+
+  /// Goes on to the next journal if its first frame follows a seal at the place, which is damaged.
+  private func passDamagedSeal(_ limit: Position, _ folder: borrowing OpenFolder) throws(StoreError) -> Bool {
+    let begin = place.position + Position(FrameFormat.sealBytes)
+    guard let next = (try? folder.journal(last.header.number + 1, of: store, begin: begin, access: access)) ?? nil
+    else { return false }
+    let writer = FrameWriter()
+    writer.begin(at: place)
+    try writer.seal(next: next.header.journal)
+    guard (try? FrameScanner(next, at: writer.place, upTo: limit).read()) ?? nil != nil else { return false }
+    place = writer.place
+    journals.append(next)
+    return true
+  }
+
+  /// Adds frames that this process has written at its place.
+  func add(_ frames: FrameWriter) throws(StoreError) {
+    var at = 0
+    while let word = frames.bytes.number(at, UInt32.self), let length = Frame.length(word),
+      let bytes = frames.bytes.part(from: at, length)
+    {
+      if case .commit(let commit) = try Frame(bytes) {
+        try overlay.add(commit, at: place.position + UInt64(at), in: last)
+      }
+      at += length
+    }
+    place = frames.place
+  }
+
+  /// Adds the same for a frame whose only change is a new value of a key, which is at most as long as one in memory.
+  ///
+  /// ``takeChanged()`` does not return the key.
+  func put(_ value: Value, for key: KeyName, _ head: FrameHead, _ frames: FrameWriter) throws(StoreError) {
+    try overlay.put(value, for: key, head)
+    place = frames.place
+  }
+
+  /// Goes on to the journal that a seal of this process has named.
+  func enter(_ journal: Journal) { journals.append(journal) }
+
+  // MARK: - What it has at its place
+
+  package var position: Position { place.position }
+  /// How long the journals since the checkpoint are.
+  package var length: UInt64 { place.position - values.header.position }
+  /// Whether a commit since the checkpoint has replaced secrets.
+  package var erases: Bool { overlay.erases }
+  package var revision: Revision { overlay.revision }
+  package var schemaVersion: UInt32 { overlay.schemaVersion }
+  /// The note of a salvage that was not acknowledged, as JSON; empty if there is none.
+  package var note: String { overlay.note }
+  /// The history's limits, as JSON.
+  package var limits: String { overlay.limits }
+  /// Removals up to this revision are forgotten: a key that is not there may have changed at any of them.
+  package var floor: Revision { values.header.floor }
+
+  /// The keys that have changed since the checkpoint, and how.
+  package var changes: [KeyName: KeyChange] { overlay.keys }
+
+  /// The state of a key.
+  ///
+  /// - Parameter ignoresValue: whether the value is left out, which may be one that cannot be read.
+  package func state(of key: KeyName, ignoresValue: Bool = false) throws(StoreError) -> KeyState {
+    try key.exact.withBytes { bytes throws(StoreError) in
+      do throws(StoreError) {
+        return try KeyState(
+          values.record(of: UnsafeRawBufferPointer(bytes)), overlay.keys[key], floor: floor,
+          ignoresValue: ignoresValue)
+      } catch {
+        throw error.about(key.text)
+      }
+    }
+  }
+
+  /// The state of a key, or the reason if its bytes cannot be read.
+  package func stateOrDamage(of key: KeyName) throws(StoreError) -> Result<KeyState, StoreError> {
+    do throws(StoreError) { return .success(try state(of: key)) } catch {
+      guard error.code == .corrupt else { throw error }
+      hasMetDamage = true
+      return .failure(error)
+    }
+  }
+
+  /// Calls `body` with each key that begins with a text, in order, and with its state, which is also known for a
+  /// removed key.
+  ///
+  /// A key in a damaged block has an error, if its name can still be read.
+  package func forEachState(
+    below prefix: ExactString, _ body: (KeyName, Result<KeyState, StoreError>) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    func damaged(_ key: KeyName?, _ error: StoreError) throws(StoreError) {
+      hasMetDamage = true
+      if let key { try body(key, .failure(error.about(key.text))) }
+    }
+    try forEachKey(below: prefix, damaged: damaged) { record, change, key throws(StoreError) in
+      let name = try key()
+      let state: Result<KeyState, StoreError>
+      do throws(StoreError) {
+        // The record may be in a damaged block.
+        let isUnknown = record == nil && hasMetDamage
+        state = .success(try isUnknown ? self.state(of: name) : KeyState(record, change, floor: floor))
+      } catch {
+        state = .failure(error.about(name.text))
+      }
+      try body(name, state)
+    }
+  }
+
+  /// Whether its checkpoint is a newer one of the same store.
+  func follows(_ chain: Chain) -> Bool { store == chain.store && values.header.number > chain.values.header.number }
+
+  /// Takes over from a chain whose checkpoint is older, and whose frames were read as far as they can be.
+  func follow(_ chain: Chain) {
+    guard chain.isObserved, chain.store == store, chain.revision >= values.header.revision else { return }
+    (before, isObserved) = ((chain.values.header.revision, chain.overlay), true)
+  }
+
+  /// Whether each commit after a revision is known, and not only what they have led to.
+  package func knowsCommits(after revision: Revision) -> Bool {
+    revision >= before?.start ?? values.header.revision
+  }
+
+  /// The keys that have changed after a revision, with their states, in order; nil if removals since are forgotten.
+  package func changes(after revision: Revision) throws(StoreError) -> [(key: KeyName, state: KeyState)]? {
+    var found: [(key: KeyName, state: KeyState)] = []
+    if knowsCommits(after: revision) {
+      var changed = overlay.keys
+      if revision < values.header.revision, let before { changed.merge(before.overlay.keys) { new, _ in new } }
+      for (key, change) in Array(changed).inOrder(of: \.key.exact) where change.changed > revision {
+        found.append((key, try state(of: key)))
+      }
+      return found
+    }
+    guard revision >= floor else { return nil }
+    try forEachKey(below: "") { record, change, key throws(StoreError) in
+      guard change?.changed ?? record?.changed ?? 0 > revision else { return }
+      found.append((try key(), try KeyState(record, change, floor: floor)))
+    }
+    return found
+  }
+
+  /// The heads of the commits after a revision; nil if a checkpoint has some of them.
+  package func heads(after revision: Revision) -> [FrameHead]? {
+    guard knowsCommits(after: revision) else { return nil }
+    let first = values.header.revision
+    let older = before.map { $0.overlay.heads.filter { $0.revision > revision && $0.revision <= first } } ?? []
+    return older + overlay.heads[(overlay.heads.firstIndex { $0.revision > revision } ?? overlay.heads.endIndex)...]
+  }
+
+  /// The revision of the last change of a key that begins with a text, if that is after `base`; else any below.
+  package func lastChange(below prefix: ExactString, after base: Revision) throws(StoreError) -> Revision {
+    var last: Revision = 0
+    if base >= values.header.revision {
+      for (key, change) in overlay.keys where key.exact.hasPrefix(prefix) { last = max(last, change.changed) }
+      return last
+    }
+    try forEachKey(below: prefix) { record, change, _ throws(StoreError) in
+      last = max(last, change?.changed ?? record?.changed ?? 0)
+    }
+    return max(last, floor)
+  }
+
+  /// Calls `body` with the record and the change of each key that begins with a text, in the order of the keys.
+  ///
+  /// Throws `corrupt` at a damaged block.
+  /// - Parameter damaged: called instead: with nil, and then with each key that it surely has.
+  func forEachKey(
+    below prefix: ExactString,
+    damaged: (KeyName?, StoreError) throws(StoreError) -> Void = { _, error throws(StoreError) in throw error },
+    _ body: (Record?, KeyChange?, () throws(StoreError) -> KeyName) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let changes = Array(overlay.keys.filter { $0.key.exact.hasPrefix(prefix) }).inOrder(of: \.key.exact)
+    var next = changes.startIndex
+    func passChanges(before key: UnsafeRawBufferPointer?) throws(StoreError) {
+      while next < changes.endIndex {
+        let (name, change) = changes[next]
+        let isBefore = name.exact.withBytes { bytes in key.map { UnsafeRawBufferPointer(bytes).isBefore($0) } ?? true }
+        guard isBefore else { return }
+        try body(nil, change) { name }
+        next += 1
+      }
+    }
+    /// The change of the key of a record, after all changes of lesser keys were passed on.
+    func change(of key: UnsafeRawBufferPointer) throws(StoreError) -> (KeyName, KeyChange)? {
+      try passChanges(before: key)
+      guard next < changes.endIndex,
+        changes[next].key.exact.withBytes({ UnsafeRawBufferPointer($0).elementsEqual(key) })
+      else { return nil }
+      next += 1
+      return (changes[next - 1].key, changes[next - 1].value)
+    }
+    try prefix.withBytes { prefix throws(StoreError) in
+      func isBelow(_ key: UnsafeRawBufferPointer) -> Bool { key.prefix(prefix.count).elementsEqual(prefix) }
+      func passDamaged(_ key: UnsafeRawBufferPointer?, _ error: StoreError) throws(StoreError) -> Bool {
+        guard let key else {
+          try damaged(nil, error)
+          return true
+        }
+        guard isBelow(key) else { return false }
+        _ = try change(of: key)
+        if let text = key.text, let name = try? KeyName(text) { try damaged(name, error) }
+        return true
+      }
+      let from = UnsafeRawBufferPointer(prefix)
+      try values.forEachRecord(from: from, damaged: passDamaged) { record throws(StoreError) in
+        guard isBelow(record.key) else { return false }
+        if let (name, change) = try change(of: record.key) {
+          try body(record, change) { name }
+        } else {
+          try body(record, nil) { () throws(StoreError) in
+            guard let text = record.key.text else { throw values.malformedKey }
+            return try KeyName(text)
+          }
+        }
+        return true
+      }
+    }
+    try passChanges(before: nil)
+  }
+}
+
+extension OpenFolder {
+  /// Opens a file of the store; nil if it does not exist.
+  ///
+  /// One that is only read may be in a folder of another user, and belong to the owner of the folder.
+  borrowing func openFile(_ name: String, _ access: Int32 = O_RDWR) throws(StoreError) -> StoreFile? {
+    let file: Int32?
+    if access == O_RDONLY {
+      let folder = try status()
+      file = try self.open(name, access) { status, path throws(StoreError) in
+        try Trust.check(sharedFile: status, path, ofFolder: folder)
+      }
+    } else {
+      file = try self.open(name, access)
+    }
+    return file.map { StoreFile(taking: $0, path: path + "/" + name) }
+  }
+
+  /// Opens a journal; nil if it does not exist.
+  ///
+  /// Throws `corrupt` if it is not a journal, or belongs to another store.
+  borrowing func journal(
+    _ number: UInt64, of store: StoreID, begin: Position, access: Int32 = O_RDWR
+  ) throws(StoreError) -> Journal? {
+    guard let file = try openFile(Journal.name(number), access) else { return nil }
+    guard let header = try Journal.header(of: file), header.store == store, header.number == number else {
+      throw StoreError(
+        .corrupt,
+        "\(shown: file.path) is damaged or belongs to another store; close the store everywhere, "
+          + "and the next program that opens it salvages the readable data")
+    }
+    return Journal(file, header, begin: begin)
+  }
+}

@@ -1,0 +1,172 @@
+// How the journals become a new checkpoint.
+
+import CPlatform
+import KeptSystem
+package import KeptValues
+
+extension Engine {
+  /// Makes a checkpoint of everything that is published now; does nothing if another process is making one.
+  ///
+  /// A process that is killed at any point leaves a state from which the next one repeats the work.
+  /// - Parameter isDue: called when no other thread or process can make one; false ends it.
+  package func checkpoint(
+    if isDue: () throws(StoreError) -> Bool = { () throws(StoreError) in true }
+  ) throws(StoreError) {
+    checkpoints.wait { isBusy -> Void? in
+      if isBusy { return nil }
+      isBusy = true
+      return ()
+    }
+    defer { checkpoints.update { $0 = false } }
+    // So that a fork waits for the next pause.
+    Fork.gate.enter()
+    defer { Fork.gate.leave() }
+    guard !state.read(\.isClosed), try isDue(), pulse.takeCheckpointing() else { return }
+    defer { pulse.releaseCheckpointing() }
+    // Another one may have been made until now.
+    guard try isDue() else { return }
+    try finishInterrupted()
+    do throws(StoreError) { try fold(until: rotate()) } catch {
+      // On a full disk, the drafts take the room of others.
+      try? finishInterrupted()
+      throw error
+    }
+  }
+
+  /// Lets a fork happen, and ends a checkpoint when the store is closed.
+  private func pause() throws(StoreError) {
+    try outsideGate { () throws(StoreError) in }
+    if state.read(\.isClosed) { throw StoreError(.closed, "the store was closed; open it again") }
+  }
+
+  /// Removes the files that the maker of the checkpoint named `values` may have left.
+  private func finishInterrupted() throws(StoreError) {
+    guard let file = try folder.openFile(Chain.valuesName) else { throw missing }
+    let header = try ValuesReader(file).header
+    try Recovery.removeRemains(folder, header)
+    pulse.words.raise(checkpoint: header.number)
+    pulse.words.endDoubt(by: header.number)
+  }
+
+  /// Ends the journal with a seal, unless the checkpoint lacks a sealed one already.
+  ///
+  /// - Returns: the number of the last journal.
+  private func rotate() throws(StoreError) -> UInt64 {
+    let (last, first) = try read { chain throws(StoreError) in
+      (chain.last.header, chain.values.header.number)
+    }
+    guard last.number == first else { return last.number }
+    let next = try Recovery.makeJournal(last.number + 1, of: last.store, folder)
+    try write(until: MonotonicTime.milliseconds + 5000, needsRoom: false) { state throws(StoreError) in
+      guard state.chain.last.header == last,
+        let journal = try folder.journal(
+          next.number, of: next.store, begin: state.chain.place.position + Self.sealBytes),
+        journal.header == next
+      else { throw StoreError(.busy, "the journals of the store changed while a checkpoint was made; try again") }
+      state.writer.begin(at: state.chain.place)
+      try state.writer.seal(next: next.journal)
+      try publish(&state)
+      state.chain.enter(journal)
+    }
+    return next.number
+  }
+
+  private static let sealBytes = Position(FrameFormat.sealBytes)
+
+  /// Writes the checkpoint and the sealed journals into a newer checkpoint, and removes them.
+  ///
+  /// - Parameter number: the journal that follows the new checkpoint.
+  private func fold(until number: UInt64) throws(StoreError) {
+    // A separate chain, because this takes long and commits go on at the same time.
+    guard let chain = try Chain(folder) else { throw missing }
+    let (before, published) = (chain.values.header, pulse.words.published)
+    while chain.last.header.number < number {
+      let last = chain.last.header.number
+      guard try chain.catchUpOne(published, folder) == .done, chain.last.header.number > last else { throw missing }
+    }
+    guard before.number < number else { return }
+    try pause()
+    let end = chain.place
+    var header = ValuesHeader(store: before.store, number: number, position: end.position, previous: end.previous)
+    let overlay = chain.overlay
+    (header.revision, header.schemaVersion) = (overlay.revision, overlay.schemaVersion)
+    (header.note, header.limits) = (overlay.note, overlay.limits)
+    header.floor = before.floor
+    if header.revision > Self.keptRemovals { header.floor = max(header.floor, header.revision - Self.keptRemovals) }
+
+    try HistoryFile.add(chain, to: &header, folder)
+    let draft = Recovery.draftPrefix + Chain.valuesName
+    try pause()
+    let writer = ValuesWriter(try folder.makeFile(draft), header) { [self] file throws(StoreError) in
+      try outsideGate { () throws(StoreError) in try file?.sync() }
+      try pause()
+    }
+    try Fold(chain: chain, floor: header.floor, fits: fits).write(to: writer)
+    _ = try writer.finish()
+    try folder.rename(draft, to: Chain.valuesName)
+    try folder.syncNames()
+    pulse.words.raise(checkpoint: number)
+    pulse.words.raise(synced: end.position)
+    pulse.words.endDoubt(by: number)
+    try Recovery.removeRemains(folder, header)
+  }
+
+  /// For how many commits the revision of a removal is kept.
+  private static let keptRemovals: Revision = 1 << 18
+
+  private var missing: StoreError {
+    StoreError(
+      .unavailable, "the files of the store in \(shown: folder.path) were removed; close it, and open it again"
+    )
+  }
+}
+
+/// Writes the states of all keys into a newer checkpoint.
+struct Fold {
+  let chain: Chain
+  let floor: Revision
+  let fits: (Value, String) -> Bool
+
+  func write(to writer: ValuesWriter) throws(StoreError) {
+    try chain.forEachKey(below: "") { record, change, key throws(StoreError) in
+      if let change {
+        try add(key(), record, change, to: writer)
+      } else if let record, !isForgotten(record.flags, record.changed) {
+        try writer.add(record)
+      }
+    }
+  }
+
+  private func isForgotten(_ flags: RecordFlags, _ changed: Revision) -> Bool {
+    flags.contains(.removal) && changed <= floor
+  }
+
+  private func add(
+    _ key: KeyName, _ record: Record?, _ change: KeyChange, to writer: ValuesWriter
+  ) throws(StoreError) {
+    let state = try KeyState(record, change)
+    guard state.isThere || state.changed > floor else { return }
+    try writer.add(key, state, fits: fits)
+  }
+}
+
+extension ValuesWriter {
+  /// Adds the state of a key that is after all before.
+  func add(_ key: KeyName, _ state: KeyState, fits: (Value, String) -> Bool) throws(StoreError) {
+    var flags: RecordFlags = state.isThere ? [] : .removal
+    if let declaration = state.declaration {
+      flags.insert(.declared)
+      if let value = state.value, !fits(value, declaration) { flags.insert(.misfit) }
+    }
+    try key.exact.withBytes { key throws(StoreError) in
+      try ExactString(state.declaration ?? "").withBytes { declaration throws(StoreError) in
+        try (state.value ?? .null).withStored { value throws(StoreError) in
+          try add(
+            Record(
+              key: UnsafeRawBufferPointer(key), value: value, declaration: UnsafeRawBufferPointer(declaration),
+              flags: flags, revision: state.revision, changed: state.changed))
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,445 @@
+// A store that is open in this process.
+
+import CPlatform
+package import KeptSystem
+package import KeptValues
+import Synchronization
+
+/// An object that follows the commits that a process has read, such as an index for readers without a lock.
+package protocol EngineFollower: AnyObject, Sendable {
+  /// Called after the chain has advanced, with the lock of the engine held.
+  ///
+  /// Until it returns, the image of the call before is not used for another checkpoint.
+  /// - Parameter keys: those that have changed; nil if any may have, because the chain begins with another image.
+  func follow(_ chain: Chain, changed keys: [KeyName]?)
+
+  /// Called when readers must ask the engine, until ``follow(_:changed:)`` is called with nil.
+  func leave()
+
+  /// Called in its place after this process has committed the value of one key.
+  func follow(_ chain: Chain, put value: Value, for key: KeyName)
+}
+
+/// A commit of the value of one key.
+package enum Put: Sendable {
+  /// It has this value already.
+  case unchanged
+  case change(KeyName, time: Int64, tag: String?)
+}
+
+/// The contents of a store at one revision.
+///
+/// Thread-safe. It keeps the file of its checkpoint open, and the memory of its image.
+// The compiler cannot check it: nothing changes a chain that was copied.
+package struct EngineSnapshot: @unchecked Sendable {
+  package let chain: Chain
+}
+
+/// One store as this process has it open.
+///
+/// Thread-safe.
+package final class Engine: Sendable {
+  /// The state that one thread at a time uses, and never while it waits for another process.
+  struct State {
+    var chain: Chain
+    let writer: FrameWriter
+    var isClosed = false
+    // In the child of a fork: the locks are the parent's, and the child takes others when it uses the store.
+    var isForked = false
+    // The state that the follower received last.
+    var followed: (values: ValuesReader, position: Position)?
+    // Whether the store was found not to be in its place.
+    var hasMoved = false
+  }
+  let state: Monitor<State>
+  // Held by the thread of this process that has the write lock, or waits for it; `state` is locked after it.
+  let writing = Monitor(())
+  private let follower: (any EngineFollower)?
+  let folder: OpenFolder
+  let pulse: Pulse
+  // Its open file has the lock of the folder; nil in the child of a fork. It is used only inside.
+  let lock: Monitor<StoreFile?>
+  // Whether a thread of this process makes a checkpoint, or closes the store.
+  let checkpoints = Monitor(false)
+  private let forked: EngineFork
+  let failed = Monitor(FailedCheckpoints())
+  /// Whether a value fits a declaration, both as they are stored: a checkpoint notes it, so that reading need not look.
+  let fits: @Sendable (Value, String) -> Bool
+  let timeoutMilliseconds: Int64
+  /// Names the frames of this process, up to the next call of ``endChange()``.
+  package var author: UInt64 { authors.load(ordering: .relaxed) }
+  private let authors = Atomic<UInt64>(.random(in: 1 ... .max))
+
+  /// Opens the store of a folder, which is created if there is none.
+  ///
+  /// Throws `busy` if a process that is opening the store takes longer than the timeout, or if the file `pulse` was
+  /// removed or exchanged while processes have the store open; `corrupt` if the files are damaged.
+  package init(
+    _ folder: consuming OpenFolder, timeoutMilliseconds: Int64 = 5000, follower: (any EngineFollower)? = nil,
+    fits: @escaping @Sendable (Value, String) -> Bool = { _, _ in true }
+  ) throws(StoreError) {
+    // A child that is forked in between would keep the locks.
+    Fork.gate.enter()
+    defer { Fork.gate.leave() }
+    let (lock, chain, pulse) = try Self.open(folder, fits, waiting: timeoutMilliseconds)
+    (self.lock, self.pulse, self.fits, self.follower) = (Monitor(lock), pulse, fits, follower)
+    self.timeoutMilliseconds = timeoutMilliseconds
+    self.folder = folder
+    state = Monitor(State(chain: chain, writer: FrameWriter()))
+    forked = EngineFork(self.lock, pulse, checkpoints, state)
+    Fork.join(forked)
+  }
+
+  deinit { Fork.leave(forked) }
+
+  static func open(
+    _ folder: borrowing OpenFolder, _ fits: (Value, String) -> Bool, waiting milliseconds: Int64
+  ) throws(StoreError) -> (StoreFile, Chain, Pulse) {
+    let deadline = MonotonicTime.milliseconds + milliseconds
+    while true {
+      if let opened = try open(folder, fits) { return opened }
+      guard MonotonicTime.milliseconds < deadline else {
+        throw StoreError(
+          .busy,
+          "the store in \(shown: folder.path) is being opened or recovered by another process, or its pulse file was "
+            + "removed while it was open; try again, or close the programs that have it open")
+      }
+      MonotonicTime.letPass(microseconds: 500)
+    }
+  }
+
+  /// Recovers the store alone, or joins the processes that have it open; nil if another one is about to do either.
+  private static func open(
+    _ folder: borrowing OpenFolder, _ fits: (Value, String) -> Bool
+  ) throws(StoreError) -> (StoreFile, Chain, Pulse)? {
+    let descriptor = kept_engine_open_folder(folder.descriptor)
+    guard descriptor >= 0 else { throw .system("open the folder", folder.path) }
+    let lock = StoreFile(taking: descriptor, path: folder.path)
+    if kept_engine_lock_folder(descriptor, Int32(KEPT_ENGINE_ALONE)) {
+      let (chain, pulse) = try Recovery.recover(folder, fits: fits)
+      // Another process may get the folder in between, and recover the store again.
+      guard pulse.hold(), kept_engine_lock_folder(descriptor, Int32(KEPT_ENGINE_SHARED)) else { return nil }
+      return (lock, chain, pulse)
+    }
+    guard kept_engine_lock_folder(descriptor, Int32(KEPT_ENGINE_SHARED)),
+      let pulse = try Pulse.map(in: folder, makes: false), pulse.hasOtherHolder, pulse.hold(),
+      pulse.isInPlace(folder)
+    else { return nil }
+    let found: Chain?
+    do throws(StoreError) { found = try Chain(folder) } catch {
+      if error.code == .corrupt { Salvage.mark(folder) }
+      throw error
+    }
+    guard let chain = found else { return nil }
+    guard pulse.words.belongs(to: chain.store) else {
+      throw StoreError(
+        .corrupt,
+        "the pulse file in \(shown: folder.path) belongs to another store; close the store everywhere "
+          + "and open it again")
+    }
+    return (lock, chain, pulse)
+  }
+
+  // MARK: - Reading
+
+  /// Calls `body` with all that is published now; it must not keep it.
+  package func read<Result>(_ body: (Chain) throws(StoreError) -> Result) throws(StoreError) -> Result {
+    try state.updateQuietly { state throws(StoreError) in
+      do throws(StoreError) {
+        try catchUp(&state)
+        let chain = state.chain
+        defer { if chain.takeMetDamage() { Salvage.mark(folder) } }
+        return try body(chain)
+      } catch {
+        if error.code == .corrupt { Salvage.mark(folder) }
+        throw error
+      }
+    }
+  }
+
+  /// Returns what is published now, to be read at any time.
+  package func snapshot() throws(StoreError) -> EngineSnapshot {
+    try read { chain throws(StoreError) in EngineSnapshot(chain: Chain(chain)) }
+  }
+
+  /// Reads the commits of other processes, and goes to a newer checkpoint.
+  func catchUp(_ state: inout State) throws(StoreError) {
+    if state.isClosed { throw StoreError(.closed, "the store was closed; open it again") }
+    if state.isForked { try join(&state) }
+    if state.hasMoved {
+      try Self.checkPlace(of: state.chain, folder)
+      state.hasMoved = false
+    }
+    try advance(&state)
+    state.chain.limitMemory()
+    notifyFollower(&state)
+  }
+
+  private func notifyFollower(_ state: inout State) {
+    guard let follower else { return }
+    let chain = state.chain
+    let isSame = state.followed?.values === chain.values
+    if isSame, state.followed?.position == chain.position { return }
+    let changed = chain.takeChanged()
+    follower.follow(chain, changed: isSame ? changed : nil)
+    // Only now is the image before free.
+    state.followed = (chain.values, chain.position)
+  }
+
+  /// Throws `unavailable` if no process would find a commit, because the folder or a file in it was removed or
+  /// replaced; then every call does, until it is in its place again.
+  package func checkPlace() throws(StoreError) {
+    try state.updateQuietly { state throws(StoreError) in
+      do throws(StoreError) { try Self.checkPlace(of: state.chain, folder) } catch {
+        (state.hasMoved, state.followed) = (true, nil)
+        follower?.leave()
+        throw error
+      }
+    }
+  }
+
+  private static func checkPlace(of chain: Chain, _ folder: borrowing OpenFolder) throws(StoreError) {
+    let path = FolderAnchor.shown(folder.path)
+    guard try FileStatus(of: path, followingLinks: true)?.identity == folder.status().identity else {
+      throw StoreError(
+        .unavailable, "\(path) was removed or replaced by another folder; open the store again")
+    }
+    // A newer checkpoint of another process replaces the journal too.
+    var isThere = try chain.last.file.status().st_nlink > 0
+    if !isThere { isThere = try Chain(folder)?.follows(chain) == true }
+    guard folder.status(of: Chain.valuesName) != nil, isThere else {
+      throw StoreError(
+        .unavailable, "files of the store in \(path) were removed or replaced; open the store again")
+    }
+  }
+
+  private func advance(_ state: inout State) throws(StoreError) {
+    for _ in 0..<Self.mostRestarts {
+      if pulse.words.checkpoint > state.chain.values.header.number, let newer = try Chain(folder) {
+        // Observers have not received the commits in between.
+        if state.chain.isObserved { _ = try? state.chain.catchUp(to: pulse.words.published, folder) }
+        newer.follow(state.chain)
+        state.chain = newer
+      }
+      let published = pulse.words.published
+      guard state.chain.place.position < published else { return }
+      if try state.chain.catchUp(to: published, folder) == .done {
+        guard state.chain.place.position < published else { return }
+        throw StoreError(
+          .corrupt,
+          "commits in the journal of \(shown: folder.path) are damaged; close the store everywhere, "
+            + "and the next program that opens it salvages the readable data")
+      }
+      guard let newer = try Chain(folder) else { continue }
+      state.chain = newer
+    }
+    throw StoreError(
+      .corrupt,
+      "the journals in \(shown: folder.path) do not follow its checkpoint; close the store "
+        + "everywhere and open it again")
+  }
+
+  /// How often a read begins again because checkpoints have replaced the journals that it was about to read.
+  static let mostRestarts = 1000
+
+  // MARK: - Writing
+
+  /// Writes frames at the end, and publishes them.
+  ///
+  /// - Parameter build: adds frames after the published ones, with the write lock held. If it adds none or throws,
+  ///   nothing is committed; its error is rethrown.
+  /// - Returns: the position after the frames.
+  @discardableResult
+  package func commit(
+    timeoutMilliseconds: Int64 = 5000,
+    _ build: (Chain, FrameWriter) throws(StoreError) -> Void
+  ) throws(StoreError) -> Position {
+    try write(until: MonotonicTime.milliseconds + timeoutMilliseconds) { state throws(StoreError) in
+      let chain = state.chain
+      state.writer.begin(at: chain.place)
+      try build(chain, state.writer)
+      try publish(&state)
+      return state.chain.place.position
+    }
+  }
+
+  /// Commits the value of one key as ``commit(timeoutMilliseconds:_:)`` does, if that need not wait.
+  ///
+  /// - Parameter decide: nil commits nothing.
+  /// - Returns: the revision; nil, with nothing done, if it would have to wait, or has failed.
+  package func tryPut(_ value: Value, _ decide: (Chain) -> Put?) -> Revision? {
+    writing.tryUpdateQuietly { _ in
+      state.tryUpdateQuietly { state in
+        guard !state.isClosed, !state.isForked, state.chain.length <= Self.longestJournals,
+          state.chain.position == pulse.words.published, pulse.tryLockForWriting()
+        else {
+          return nil
+        }
+        defer { pulse.unlockForWriting() }
+        guard state.chain.position == pulse.words.published else { return nil }
+        switch decide(state.chain) {
+        case nil: return nil
+        case .unchanged: return state.chain.revision
+        case .change(let key, let time, let tag):
+          let head = FrameHead(writer: author, revision: state.chain.revision + 1, time: time, tag: tag)
+          return (try? put(value, for: key, head, &state)) == nil ? nil : head.revision
+        }
+      }
+    }
+  }
+
+  private func put(_ value: Value, for key: KeyName, _ head: FrameHead, _ state: inout State) throws(StoreError) {
+    let begin = state.chain.place.position
+    state.writer.begin(at: state.chain.place)
+    try state.writer.begin(head)
+    try state.writer.add(value, for: key)
+    try state.writer.end()
+    try write(state)
+    guard let follower, let followed = state.followed, followed.values === state.chain.values,
+      followed.position == begin, let bytes = value.bytesAsStored, bytes <= PlacedValue.least
+    else { return try add(&state) }
+    try state.chain.put(value, for: key, head, state.writer)
+    follower.follow(state.chain, put: value, for: key)
+    state.followed?.position = state.chain.position
+    try? state.chain.last.writeAhead(of: state.chain.position)
+  }
+
+  /// The right to write; no other thread and no other process writes at the same time.
+  package struct Turn: ~Copyable {
+    fileprivate let engine: Engine
+
+    /// Makes frames that follow the published ones, and does not publish them.
+    package func build(_ body: (Chain, FrameWriter) throws(StoreError) -> Void) throws(StoreError) {
+      try engine.state.updateQuietly { state throws(StoreError) in
+        try engine.catchUp(&state)
+        state.writer.begin(at: state.chain.place)
+        try body(state.chain, state.writer)
+      }
+    }
+
+    /// Writes the frames, and publishes them.
+    package func publish() throws(StoreError) {
+      try engine.state.updateQuietly { state throws(StoreError) in
+        try engine.catchUp(&state)
+        try engine.publish(&state)
+      }
+    }
+  }
+
+  /// Calls `body` with the write lock; it may read the store, and must not write to it in another way.
+  package func takeTurn<Result>(
+    timeoutMilliseconds: Int64, _ body: (borrowing Turn) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    try lockForWriting(until: MonotonicTime.milliseconds + timeoutMilliseconds) { () throws(StoreError) in
+      try body(Turn(engine: self))
+    }
+  }
+
+  /// Calls `body` with the write lock, at the end of the published frames.
+  func write<Result>(
+    until deadline: Int64, needsRoom: Bool = true, _ body: (inout State) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    try lockForWriting(until: deadline, needsRoom: needsRoom) { () throws(StoreError) in
+      try state.updateQuietly { state throws(StoreError) in
+        try catchUp(&state)
+        return try body(&state)
+      }
+    }
+  }
+
+  /// - Parameter needsRoom: whether no commit begins while the journals are too long.
+  private func lockForWriting<Result>(
+    until deadline: Int64, needsRoom: Bool = true, _ body: () throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    while true {
+      var isLong = false
+      let result: Result? = try writing.updateQuietly { _ throws(StoreError) in
+        // Before the lock, so that others wait for less.
+        try state.updateQuietly { state throws(StoreError) in
+          try catchUp(&state)
+          isLong = needsRoom && state.chain.length > Self.longestJournals
+        }
+        if isLong { return nil }
+        guard pulse.lockForWriting(until: min(deadline, MonotonicTime.milliseconds + Self.longestRound)) else {
+          return nil
+        }
+        defer { pulse.unlockForWriting() }
+        return try body()
+      }
+      if let result { return result }
+      if isLong {
+        try shortenJournals(until: deadline)
+        continue
+      }
+      guard MonotonicTime.milliseconds < deadline else {
+        throw StoreError(.busy, "other programs held the write lock of the store until the timeout; try again")
+      }
+    }
+  }
+
+  /// How long a thread waits for the write lock before it lets other threads try, and a fork happen.
+  private static let longestRound: Int64 = 100
+
+  /// Writes the frames that were built, and publishes them.
+  func publish(_ state: inout State) throws(StoreError) {
+    guard state.writer.place.position > state.chain.place.position else { return }
+    try write(state)
+    try add(&state)
+  }
+
+  private func write(_ state: borrowing State) throws(StoreError) {
+    let (frames, begin, journal) = (state.writer, state.chain.place.position, state.chain.last)
+    if !pulse.words.isDirty {
+      // Processes that sleep without bound must look, and sync if this one dies before it wakes them.
+      pulse.words.isDirty = true
+      pulse.wake()
+    }
+    try journal.write(frames.bytes, at: begin, keeping: Self.reserve(after: frames))
+    guard pulse.words.publish(frames.place.position, after: begin) else {
+      try journal.erase(at: begin)
+      throw StoreError(.busy, "another process wrote to the journal without locking it; try again")
+    }
+    pulse.wakeSleepers()
+  }
+
+  /// Adds the frames that were written to what this process has read.
+  private func add(_ state: inout State) throws(StoreError) {
+    let journal = state.chain.last
+    try state.chain.add(state.writer)
+    notifyFollower(&state)
+    // Without room for more zeros, frames still fit into those that are left.
+    try? journal.writeAhead(of: state.chain.place.position)
+  }
+
+  /// How many zeros are left after frames: on a full disk the last 4 KiB of a journal are for removals and the seal.
+  private static func reserve(after frames: FrameWriter) -> Int { frames.hasPayload ? 4096 : frames.isSeal ? 0 : 64 }
+
+  /// Makes the next commit a change of its own in the history: what was read there stays as it is.
+  package func endChange() { authors.store(.random(in: 1 ... .max), ordering: .relaxed) }
+
+  // MARK: - Waiting
+
+  /// The address of ``published``, which stays readable.
+  package var publishedAddress: UnsafePointer<UInt64> { UnsafePointer(pulse.words.publishedWord) }
+
+  /// The end of the published frames; it changes with each commit of any process.
+  package var published: Position { pulse.words.published }
+
+  /// Changes with each ``wake()``.
+  package var wakes: UInt32 { kept_load32(pulse.words.wakeWord) }
+
+  /// Whether commits are not synced yet.
+  package var isDirty: Bool { pulse.words.isDirty }
+
+  /// Sleeps until frames are published, or until the timeout.
+  ///
+  /// It returns at once if ``published`` is not `seen`, or if the sleepers were woken since there were `wakes`.
+  package func sleep(seen: Position, wakes: UInt32, milliseconds: Int32) {
+    // The flag first, then the position: a writer moves the position first and then reads the flag.
+    kept_store32(pulse.words.sleeping, 1)
+    if published == seen { kept_sleep_on(pulse.words.wakeWord, wakes, milliseconds) }
+  }
+
+  /// Wakes the sleepers of all processes; they check their conditions again.
+  package func wake() { pulse.wake() }
+}

@@ -1,0 +1,52 @@
+// An open store across a fork: the child has the memory of the parent, and takes locks of its own.
+//
+// The child closes the parent's open files of the pulse and of the folder at once, because the kernel's locks belong to
+// an open file: the child would keep them when the parent has ended. A thread that makes a checkpoint lets a fork
+// happen at its pauses. It exists only in the parent, which goes on.
+
+import KeptSystem
+import KeptValues
+
+/// The parts of an open store that a fork concerns.
+///
+/// Not the engine itself: counting references to an object that is also referred to weakly takes longer.
+final class EngineFork: ForkAware {
+  private let lock: Monitor<StoreFile?>
+  private let pulse: Pulse
+  private let checkpoints: Monitor<Bool>
+  private let state: Monitor<Engine.State>
+
+  init(
+    _ lock: Monitor<StoreFile?>, _ pulse: Pulse, _ checkpoints: Monitor<Bool>, _ state: Monitor<Engine.State>
+  ) { (self.lock, self.pulse, self.checkpoints, self.state) = (lock, pulse, checkpoints, state) }
+
+  func beforeFork() {}
+
+  func afterForkInChild() {
+    lock.updateQuietly { $0 = nil }
+    pulse.afterForkInChild()
+    checkpoints.updateQuietly { $0 = false }
+    state.updateQuietly { $0.isForked = true }
+  }
+}
+
+extension Engine {
+  /// Opens the store again in the child of a fork, which keeps what it has read.
+  func join(_ state: inout State) throws(StoreError) {
+    let (lock, chain, pulse) = try Self.open(folder, fits, waiting: timeoutMilliseconds)
+    guard chain.store == state.chain.store, self.pulse.adopt(pulse) else {
+      throw StoreError(
+        .unavailable,
+        "the store in \(shown: folder.path) was replaced after this process was forked; close it, and open it again")
+    }
+    self.lock.updateQuietly { $0 = lock }
+    state.isForked = false
+  }
+
+  /// Runs `body`, during which a fork may happen: it uses no lock, and nothing that the child of a fork needs.
+  func outsideGate(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+    Fork.gate.leave()
+    defer { Fork.gate.enter() }
+    try body()
+  }
+}

@@ -1,0 +1,72 @@
+// Opening a store only to read: nothing is created, repaired, locked or mapped, and no other process notices.
+
+import CPlatform
+package import KeptSystem
+package import KeptValues
+
+/// A store that this process can read and not write.
+///
+/// Thread-safe.
+package final class ReadOnlyEngine: Sendable {
+  let folder: OpenFolder
+  private let chain: Monitor<Chain?>
+  private let timeoutMilliseconds: Int64
+
+  /// Opens the store of a folder.
+  ///
+  /// Throws `unavailable` if there is none, `corrupt` if it is damaged, because only a process that may write repairs
+  /// it, and `denied` if users other than the owner of the folder may write to it.
+  /// - Parameter timeoutMilliseconds: how long a read begins again while checkpoints replace the files that it reads.
+  package init(_ folder: consuming OpenFolder, timeoutMilliseconds: Int64 = 5000) throws(StoreError) {
+    try Trust.check(sharedFolder: try folder.status(), folder.path)
+    guard folder.status(of: Chain.valuesName) != nil else {
+      throw StoreError(
+        .unavailable,
+        "there is no store in \(shown: folder.path), and a read-only open does not create one; check the path, "
+          + "or open it for writing")
+    }
+    self.timeoutMilliseconds = timeoutMilliseconds
+    self.folder = folder
+    chain = Monitor(nil)
+    _ = try read { chain throws(StoreError) in chain.revision }
+  }
+
+  /// Calls `body` with all that is published now; it must not keep it.
+  package func read<Result>(_ body: (Chain) throws(StoreError) -> Result) throws(StoreError) -> Result {
+    try chain.updateQuietly { known throws(StoreError) in
+      let deadline = MonotonicTime.milliseconds + timeoutMilliseconds
+      while true {
+        // A newer checkpoint has another number, and its file another identity.
+        if let chain = known, try !isCurrent(chain) { known = nil }
+        if known == nil { known = try Chain(folder, access: O_RDONLY) }
+        if let chain = known, try chain.catchUp(to: published(of: chain), folder) == .done { return try body(chain) }
+        known = nil
+        guard MonotonicTime.milliseconds < deadline else {
+          throw StoreError(
+            .busy,
+            "the files of the store in \(shown: folder.path) were replaced each time they were read, or one is "
+              + "missing; try again, or open the store for writing to repair it")
+        }
+        MonotonicTime.letPass(microseconds: 500)
+      }
+    }
+  }
+
+  private func isCurrent(_ chain: Chain) throws(StoreError) -> Bool {
+    if chain.hasNoJournal, folder.status(of: Journal.name(chain.values.header.number)) != nil { return false }
+    guard let opened = try chain.values.status() else { return false }
+    return folder.status(of: Chain.valuesName)?.identity == FileStatus(opened).identity
+  }
+
+  /// The end of the valid frames; nil if no process of this boot has recorded it, so that all frames that verify are
+  /// valid.
+  ///
+  /// Later frames may come from a writer that has not published them, and never will.
+  private func published(of chain: Chain) throws(StoreError) -> Position? {
+    try Pulse.readCopy(in: folder) { words in
+      guard words.belongs(to: chain.store), words.isOfThisBoot else { return nil }
+      // It was loaded after the files were opened: their present contents were published before.
+      return max(words.surelyPublished, chain.place.position)
+    }
+  }
+}

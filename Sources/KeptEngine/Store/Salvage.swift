@@ -1,0 +1,205 @@
+// Salvage of a damaged store, by a process that has it alone: what verifies becomes a new checkpoint, and the damaged
+// files are moved into `quarantine/<date>`.
+//
+// The process may be killed after each step, and the next one that opens the store begins again, or goes on:
+//   1. The file `damaged` marks the store. A copy of `values` is in the quarantine.
+//   2. The new checkpoint has its name, and a note of the salvage. Its journal has a higher number than all others.
+//   3. The other files are in the quarantine, and the mark is removed.
+
+import CPlatform
+import KeptSystem
+import KeptValues
+
+struct Salvage {
+  private static let markName = "damaged"
+  private static let quarantineName = "quarantine"
+
+  // The known parts of the header of the damaged store; then the header of the new checkpoint.
+  private var header: ValuesHeader
+  private var states: [KeyName: KeyState] = [:]
+
+  // MARK: - The mark
+
+  static func isMarked(_ folder: borrowing OpenFolder) -> Bool { folder.status(of: markName) != nil }
+
+  /// Marks a store in which damage was found: the next process that has it alone verifies all of it.
+  static func mark(_ folder: borrowing OpenFolder) {
+    let file = kept_engine_make(folder.descriptor, markName)
+    if file >= 0 { kept_engine_close(file) }
+  }
+
+  // MARK: - The steps
+
+  /// Begins the salvage of a folder.
+  init(_ folder: borrowing OpenFolder) throws(StoreError) {
+    header = ValuesHeader(store: .random(), number: 0, position: 0, previous: 0)
+    for name in try folder.names() {
+      if let number = Journal.number(name) {
+        header.number = max(header.number, number)
+        if let file = try folder.openFile(name), let known = try Journal.header(of: file) { header.store = known.store }
+      } else if let number = HistoryFile.number(name) {
+        header.history = max(header.history, number)
+      }
+    }
+  }
+
+  /// - Returns: whether files are left of a store whose checkpoint is lost, with commits or a history.
+  static func isNeeded(_ folder: borrowing OpenFolder, _ access: Int32 = O_RDWR) throws(StoreError) -> Bool {
+    for name in try folder.names() {
+      if HistoryFile.number(name) != nil { return true }
+      guard let number = Journal.number(name), let file = try folder.openFile(name, access) else { continue }
+      // Killed while it created the store, a process leaves one without frames.
+      guard number == 0, let header = try Journal.header(of: file) else { return true }
+      let journal = Journal(file, header, begin: 0)
+      if try FrameScanner(journal, at: journal.first(after: 0)).read() != nil { return true }
+    }
+    return false
+  }
+
+  mutating func run(_ folder: borrowing OpenFolder, _ fits: (Value, String) -> Bool) throws(StoreError) {
+    Self.mark(folder)
+    let file = try folder.openFile(Chain.valuesName)
+    let lost = try read(file, folder)
+    let place = try Self.makeQuarantine(folder)
+    guard let quarantine = folder.enter(Self.quarantineName)?.enter(place) else { throw .system("open", folder.path) }
+    if let file { try Self.copy(file, to: quarantine) }
+    header.note = Self.note("\(Self.quarantineName)/\(place)", lost)
+
+    _ = try Recovery.makeJournal(header.number, of: header.store, folder)
+    let draft = Recovery.draftPrefix + Chain.valuesName
+    folder.removeFile(draft)
+    let writer = ValuesWriter(try folder.makeFile(draft), header)
+    for (key, state) in Array(states).inOrder(of: \.key.exact) { try writer.add(key, state, fits: fits) }
+    _ = try writer.finish()
+    try folder.rename(draft, to: Chain.valuesName)
+    try folder.syncNames()
+    _ = kept_engine_move(folder.descriptor, Pulse.name, quarantine.descriptor)
+    try Self.finish(header, folder)
+  }
+
+  /// Moves the files that no longer belong to the store into the quarantine, and removes the mark.
+  static func finish(_ header: ValuesHeader, _ folder: borrowing OpenFolder) throws(StoreError) {
+    // The new checkpoint has its name on the disk before the files go, no matter which process made it.
+    try folder.syncNames()
+    // A note is text from a file: it must not lead elsewhere.
+    if case .dictionary(let members)? = try? Value(json: header.note), case .string(let path)? = members["quarantine"],
+      let place = String(path.utf8.dropFirst(quarantineName.utf8.count + 1)), !place.utf8.contains(UInt8(ascii: "/")),
+      place != "..", let quarantine = folder.enter(quarantineName)?.enter(place)
+    {
+      for name in try folder.names() {
+        let isOld =
+          Journal.number(name).map { $0 < header.number } ?? HistoryFile.number(name).map { $0 < header.history }
+        guard isOld == true else { continue }
+        guard kept_engine_move(folder.descriptor, name, quarantine.descriptor) == 0 else {
+          throw .system("move \(name) into the quarantine of", folder.path)
+        }
+      }
+    }
+    folder.removeFile(markName)
+    try folder.syncNames()
+  }
+
+  // MARK: - What can be read
+
+  /// Reads the records and the frames that verify.
+  ///
+  /// - Returns: the keys whose values are lost, as far as the damaged blocks and the history name them.
+  private mutating func read(_ file: StoreFile?, _ folder: borrowing OpenFolder) throws(StoreError) -> Set<KeyName> {
+    // Its page is replaced when it is released.
+    let pulse = try Pulse.map(in: folder, makes: false)
+    defer { withExtendedLifetime(pulse) {} }
+    let words = pulse?.words
+    // Without a checkpoint, the first journal of a store is still known to begin at 0, after nothing.
+    let unknown = ValuesHeader(store: header.store, number: 0, position: 0, previous: 0)
+    var values = try ValuesReader(salvaging: file, substitute: unknown)
+    if values.header.store != header.store, words?.belongs(to: header.store) == true {
+      // The checkpoint is the one file that belongs to another store.
+      values = try ValuesReader(salvaging: nil, substitute: unknown)
+    }
+    let known = values.header
+    let isOwn = words?.belongs(to: known.store) == true
+    var chain: Chain?
+    do throws(StoreError) {
+      chain = try Chain(values, folder, access: O_RDWR)
+      _ = try chain?.catchUp(to: nil, folder)
+    } catch { guard error.code == .corrupt else { throw error } }
+    if isOwn, let words { try chain?.catchUp(pastDamage: words.leastPublished, folder) }
+
+    let changes = chain?.changes ?? [:]
+    var (allowance, revision, lost) = (Allowance(), max(known.revision, chain?.revision ?? 0), Set<KeyName>())
+    func add(_ key: KeyName, _ record: Record?, _ change: KeyChange?) throws(StoreError) {
+      do throws(StoreError) { states[key] = try KeyState(record, change) } catch {
+        guard error.code == .corrupt else { throw error }
+        lost.insert(key)
+      }
+    }
+    try values.forEachSoundRecord { bytes, record throws(StoreError) in
+      guard let text = bytes.text, let key = try? KeyName(text) else { return }
+      guard let record else { return _ = lost.insert(key) }
+      revision = max(revision, record.changed)
+      try allowance.take(record.length, to: "salvage the store")
+      try add(key, record, changes[key])
+    }
+    for (key, change) in changes where states[key] == nil { try add(key, nil, change) }
+    for change in (try? HistoryFile.read(of: known, folder))??.changes ?? [] { lost.insert(change.key) }
+    lost = lost.filter { states[$0] == nil }
+    states = states.filter { $0.value.isThere }
+
+    let (number, history) = (max(header.number, known.number), max(header.history, known.history))
+    header = ValuesHeader(store: known.store, number: number &+ 1, position: known.position, previous: 0)
+    header.position = max(known.position, chain?.place.position ?? 0)
+    // Beyond what was published, and beyond all revisions that were given out.
+    if isOwn, let words, words.surelyPublished < .end {
+      header.position = max(header.position, words.surelyPublished & ~7)
+    }
+    (header.revision, header.history) = (revision &+ 1 << 40, history &+ 1)
+    header.floor = header.revision
+    header.schemaVersion = chain?.schemaVersion ?? known.schemaVersion
+    header.limits = chain?.limits ?? known.limits
+    return lost
+  }
+
+  /// The note of a salvage, with as many of the lost keys as fit into the header of a checkpoint.
+  private static func note(_ place: String, _ lost: Set<KeyName>) -> String {
+    var keys = Array(lost).inOrder(of: \.exact)
+    while true {
+      let members: [(ExactString, Value)] =
+        [("quarantine", .string(place))] + (keys.isEmpty ? [] : [("lost", .array(keys.map { .string($0.text) }))])
+      let note = Value.dictionary(ValueDictionary(members)).json
+      if note.utf8.count <= mostNoteBytes || keys.isEmpty { return note }
+      keys.removeLast(keys.count / 8 + 1)
+    }
+  }
+
+  private static let mostNoteBytes = 3000
+
+  // MARK: - The quarantine
+
+  /// Creates a folder in the folder `quarantine`; returns its name.
+  private static func makeQuarantine(_ folder: borrowing OpenFolder) throws(StoreError) -> String {
+    let date = try Timestamp(seconds: MonotonicTime.secondsSince1970).description
+    guard kept_engine_make_folder(folder.descriptor, quarantineName) == 0 || kept_errno() == EEXIST else {
+      throw .system("create the folder quarantine in", folder.path)
+    }
+    var (place, number) = (date, 1)
+    while kept_engine_make_folder(folder.descriptor, "\(quarantineName)/\(place)") != 0 {
+      guard kept_errno() == EEXIST else { throw .system("create a folder in the quarantine of", folder.path) }
+      number += 1
+      place = "\(date)-\(number)"
+    }
+    return place
+  }
+
+  private static func copy(_ file: StoreFile, to quarantine: borrowing OpenFolder) throws(StoreError) {
+    let (copy, buffer) = (try quarantine.makeFile(Chain.valuesName), ByteBuffer(to: "copy a damaged file"))
+    let piece = try buffer.add(256 << 10)
+    var (at, count) = (0, 0)
+    repeat {
+      count = try file.read(piece, at: at)
+      try copy.write(UnsafeRawBufferPointer(rebasing: piece[..<count]), at: at)
+      at += count
+    } while count > 0
+    try copy.sync()
+    try quarantine.syncNames()
+  }
+}

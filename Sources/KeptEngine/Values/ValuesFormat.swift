@@ -1,0 +1,158 @@
+// The file `values`: a checkpoint, which is never changed. Blocks of 4,096 bytes:
+//
+//   block 0           the header
+//   blocks 1 to r     records, sorted by the bytes of their keys
+//   the next h        a hash table from keys to records
+//   then              for each block from 1 on, its checksum, and how far back its first record begins;
+//                     in a backup, then the history, in blocks as in a file of the history
+//   the last 4,096    the header again, for a salvage
+//
+// The header, whose texts are UTF-8:
+//
+//   byte   0  magic     "KeptVals"
+//   byte   8  format    32 bits: 1
+//   byte  12  checksum  32 bits: CRC-32C of the other bytes of the block
+//   byte  16  store     the id of the store, 16 bytes
+//   byte  32  number    64 bits: the number of the checkpoint; journal.<number> follows it
+//   byte  40  position  64 bits: the end of the last frame that is in it
+//   byte  48  previous  32 bits: the checksum of that frame, 0 for a new store
+//   byte  52  schema    32 bits: the schema version
+//   byte  56  revision  64 bits
+//   byte  64  floor     64 bits: removals up to this revision are forgotten
+//   byte  72  keys      64 bits: the records that are not removals
+//   byte  80  r         64 bits
+//   byte  88  h         64 bits
+//   byte  96  seed      64 bits: of the hashes
+//   byte 104  history   64 bits: the number of the file of the history; in a backup the highest number
+//   byte 112  length    64 bits: how many bytes of that file, or of the history in a backup, belong to it
+//   byte 120  checksums 32 bits: CRC-32C of the checksums of the blocks
+//   byte 124  note      16 bits: the bytes of the note of a salvage, JSON; 0 for none
+//   byte 126  limits    16 bits: the bytes of the limits of the history, JSON; 0 for the usual ones
+//   byte 128  the note, the limits, and zeros
+//
+// A record, at a multiple of 8 bytes; it lies in one block, or begins one and has the whole of its last one:
+//
+//   byte  0  checksum     32 bits: CRC-32C over the seed of the header, and over the other bytes of the record: a
+//                         salvage needs no other one, and finds no records of other checkpoints, or inside of values
+//   byte  4  key          16 bits: the bytes of the key; 0 if the block has no more records
+//   byte  6  kind         8 bits: the kind of the value, see `StoredValue`; 0 for none
+//   byte  7  flags        8 bits, see `RecordFlags`
+//   byte  8  revision     64 bits: of the last change of the value
+//   byte 16  changed      64 bits: of the last change of value or declaration
+//   byte 24  value        32 bits: the bytes of the value
+//   byte 28  declaration  32 bits: the bytes of the declaration, JSON
+//   byte 32  the key, the value, the declaration, and zeros up to a multiple of 8
+//
+// A slot of the hash table has 64 bits: the offset of a record divided by 8 in the lower 40, and a tag of the key's
+// hash in the upper 24; 0 is an empty slot. The search for a key begins at the slot that the lower 40 bits of its hash
+// choose, and ends at an empty one. All numbers are little-endian.
+
+import CPlatform
+package import KeptValues
+
+package struct RecordFlags: OptionSet, Sendable {
+  package let rawValue: UInt8
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  package static let declared = RecordFlags(rawValue: 1)
+  /// The value does not fit the declaration, so that it reads as absent.
+  package static let misfit = RecordFlags(rawValue: 2)
+  /// The key was removed: it has neither a value nor a declaration.
+  package static let removal = RecordFlags(rawValue: 4)
+
+  static let all: RecordFlags = [.declared, .misfit, .removal]
+}
+
+/// A record, whose bytes are those of a buffer.
+package struct Record {
+  package var key: UnsafeRawBufferPointer
+  package var value: StoredValue
+  package var declaration: UnsafeRawBufferPointer
+  package var flags: RecordFlags
+  package var revision: Revision
+  package var changed: Revision
+
+  package init(
+    key: UnsafeRawBufferPointer, value: StoredValue, declaration: UnsafeRawBufferPointer, flags: RecordFlags,
+    revision: Revision, changed: Revision
+  ) {
+    (self.key, self.value, self.declaration) = (key, value, declaration)
+    (self.flags, self.revision, self.changed) = (flags, revision, changed)
+  }
+
+  static let headBytes = 32
+
+  /// The bytes that it takes.
+  var length: Int { Self.length(key.count, value.payload.count, declaration.count) }
+
+  /// The bytes that the record at an offset claims to take; 0 if there is none.
+  static func length(_ bytes: UnsafeRawBufferPointer, at start: Int = 0) -> Int {
+    guard let key = bytes.number(start + 4, UInt16.self), let value = bytes.number(start + 24, UInt32.self),
+      let declaration = bytes.number(start + 28, UInt32.self), key > 0
+    else { return 0 }
+    return length(Int(key), Int(value), Int(declaration))
+  }
+
+  private static func length(_ key: Int, _ value: Int, _ declaration: Int) -> Int {
+    (headBytes + key + value + declaration + 7) & ~7
+  }
+
+  /// The checksum of the bytes of a record.
+  static func checksum(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt32 {
+    let start = withUnsafeBytes(of: seed.littleEndian) { $0.checksum }
+    let rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(4))
+    return kept_checksum(start, rest.baseAddress, rest.count)
+  }
+
+  /// Reads the record at the beginning of a buffer.
+  ///
+  /// Returns nil if the bytes do not have the form of one.
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    guard let keyBytes = bytes.number(4, UInt16.self),
+      let kind = bytes.number(6, UInt8.self), let flags = bytes.number(7, UInt8.self),
+      let revision = bytes.number(8, UInt64.self), let changed = bytes.number(16, UInt64.self),
+      let valueBytes = bytes.number(24, UInt32.self), let declarationBytes = bytes.number(28, UInt32.self),
+      let key = bytes.part(from: Self.headBytes, Int(keyBytes)),
+      let value = bytes.part(from: Self.headBytes + key.count, Int(valueBytes)),
+      let declaration = bytes.part(from: Self.headBytes + key.count + value.count, Int(declarationBytes)),
+      1...Limits.keyBytes ~= key.count, kind <= StoredValue.last, flags & ~RecordFlags.all.rawValue == 0
+    else { return nil }
+    self.init(
+      key: key, value: StoredValue(kind: kind, payload: value), declaration: declaration,
+      flags: RecordFlags(rawValue: flags), revision: revision, changed: changed)
+    guard length <= bytes.count, kind != StoredValue.none || value.isEmpty,
+      self.flags.contains(.declared) || declaration.isEmpty
+    else { return nil }
+  }
+}
+
+enum ValuesFormat {
+  static let blockBytes = 4096
+  static let magic: UInt64 = 0x736C_6156_7470_654B
+  static let format: UInt32 = 1
+  static let textsOffset = 128
+  static let slotsInBlock = blockBytes / 8
+  /// Of a block, in the table at the end.
+  static let checksumBytes = 8
+}
+
+/// The hash of keys in one checkpoint.
+struct ValuesHash {
+  let hash: UInt64
+
+  init(hash: UInt64) { self.hash = hash }
+
+  init(_ key: UnsafeRawBufferPointer, seed: UInt64) { hash = kept_hash(key.baseAddress, key.count, seed) }
+
+  /// The slot at which the search begins.
+  func home(_ slots: Int) -> Int {
+    let low = hash & Self.lowBits
+    let product = low.multipliedFullWidth(by: UInt64(slots))
+    return Int(product.high << 24 | product.low >> 40)
+  }
+
+  /// The bits of a slot that are of the hash.
+  var tag: UInt64 { hash & ~Self.lowBits }
+
+  static let lowBits: UInt64 = 1 << 40 - 1
+}

@@ -1,0 +1,97 @@
+// What the contract of a storage reads from a chain.
+
+@testable import KeptCore
+import KeptEngine
+import KeptSchema
+import KeptValues
+
+extension Chain {
+  func entry(for key: KeyName) throws(StoreError) -> Entry? { Entry(try state(of: key)) }
+
+  func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
+    var keys: [KeyName] = []
+    try forEachState(below: prefix) { key, state throws(StoreError) in
+      // A key whose value cannot be read has one.
+      if case .success(let state) = state, state.value == nil { return }
+      keys.append(key)
+    }
+    return keys
+  }
+
+  func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries {
+    var (found, seen): (StoredEntries, Set<KeyName>) = (StoredEntries(entries: [], revision: revision), [])
+    func add(_ key: KeyName, _ state: Result<KeyState, StoreError>) {
+      // Scopes may overlap.
+      guard scopes.count == 1 || seen.insert(key).inserted else { return }
+      switch state {
+      case .success(let state):
+        if let entry = Entry(state) { found.entries.append(KeyedEntry(key: key, entry: entry)) }
+      case .failure(let error):
+        let rest = try? self.state(of: key, ignoresValue: true)
+        found.unreadable.append(
+          UnreadableEntry(
+            key: key, reason: error, revision: rest?.revision ?? 0, declaration: rest?.declaration.map { .stored($0) }))
+      }
+    }
+    for scope in scopes {
+      switch scope {
+      case .key(let key): add(key, try stateOrDamage(of: key))
+      case .prefix(let prefix):
+        try forEachState(below: prefix) { key, state throws(StoreError) in add(key, state) }
+      }
+    }
+    return found
+  }
+
+  func declarations(prefix: ExactString) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] {
+    var found: [(key: KeyName, declaration: Declaration)] = []
+    try forEachState(below: prefix) { key, state throws(StoreError) in
+      if let text = try state.get().declaration { found.append((key, .stored(text))) }
+    }
+    return found
+  }
+
+  func delta(after revision: Revision) throws(StoreError) -> ChangesAfter {
+    guard revision <= self.revision, let changes = try changes(after: revision) else { return .tooOld }
+    let entries = changes.map { key, state in
+      (state.changed, KeyedEntry(key: key, entry: Entry(state) ?? Entry(value: nil, revision: state.revision)))
+    }
+    let commits = heads(after: revision)
+    let tags = Set(commits?.map(\.tag) ?? [])
+    var delta = Delta(
+      entries.inOrder(of: \.0, then: \.1.key.exact).map(\.1), upTo: self.revision,
+      tag: tags.count == 1 ? tags.first.flatMap { $0 } : nil,
+      time: commits?.last.map { Timestamp(nanosecondsSince1970: $0.time) })
+    delta.mayHaveMissed = commits == nil
+    return .changed(delta)
+  }
+
+  /// Throws `conflict` if a condition does not hold.
+  func check(_ condition: Condition) throws(StoreError) {
+    switch condition {
+    case .revision(let key, let expected):
+      let state = try state(of: key)
+      try Condition.check(key, expected: expected, found: state.value == nil ? 0 : state.revision)
+    case .unchanged(let key, let base):
+      try Condition.check(key, unchangedAfter: base, found: try state(of: key).changed)
+    case .unchangedPrefix(let prefix, let base):
+      try Condition.check(prefix, unchangedAfter: base, found: try lastChange(below: prefix, after: base))
+    case .schemaVersion(let expected):
+      try Condition.check(schemaVersion: expected, found: schemaVersion)
+    }
+  }
+
+  /// The note of a salvage that was not acknowledged.
+  func salvageNote(in folder: String) -> SalvageNote? {
+    guard !note.isEmpty else { return nil }
+    guard case .dictionary(let members)? = try? Value(json: note), case .string(let place)? = members["quarantine"]
+    else {
+      return SalvageNote(quarantine: folder + "/quarantine", lostKeys: [])
+    }
+    var lost: [KeyName] = []
+    if case .array(let keys)? = members["lost"] {
+      for case .string(let text) in keys { if let key = try? KeyName(text) { lost.append(key) } }
+    }
+    return SalvageNote(quarantine: folder + "/" + place, lostKeys: lost)
+  }
+}

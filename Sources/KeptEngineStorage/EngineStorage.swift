@@ -1,0 +1,380 @@
+// The contract of a storage on the engine that is to replace the database: a checkpoint, and a journal of the commits
+// since. Nothing but tests and benchmarks opens it yet, so it is a module of its own, which is tested like a part of
+// KeptCore.
+
+import CPlatform
+@testable import KeptCore
+import KeptEngine
+import KeptSchema
+import KeptSystem
+import KeptValues
+import Synchronization
+
+/// A store in a folder with the files `values`, `journal.<n>` and `pulse`.
+final class EngineStorage: Storage {
+  let abilities: StorageAbilities = [
+    .sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges, .declarations, .listsKeys,
+    .schemaVersion,
+  ]
+
+  let engine: Engine
+  let readers = EngineIndex()
+  let busyTimeoutMilliseconds: Int
+  private let watchers = Monitor(Watchers())
+  private let commitObserver = Monitor<(any CommitObserver)?>(nil)
+  private let placeChecked = Atomic<Int64>(0)
+
+  private let forked: ForkedParts
+
+  /// What ends the waiting of threads.
+  struct Watchers {
+    var interruptions = 0
+    var isClosed = false
+
+    mutating func takesInterruption() -> Bool {
+      if isClosed { return true }
+      defer { interruptions = max(0, interruptions - 1) }
+      return interruptions > 0
+    }
+  }
+
+  let folder: StoreFolder
+  let now: @Sendable () -> Int64
+
+  /// - Parameter now: the clock, in nanoseconds since 1970.
+  convenience init(
+    path: String, busyTimeoutMilliseconds: Int = 5000,
+    now: @escaping @Sendable () -> Int64 = { MonotonicTime.nanosecondsSince1970 }
+  ) throws(StoreError) {
+    try self.init(StoreFolder(path: path), busyTimeoutMilliseconds: busyTimeoutMilliseconds, now: now)
+  }
+
+  init(
+    _ folder: StoreFolder, busyTimeoutMilliseconds: Int,
+    now: @escaping @Sendable () -> Int64 = { MonotonicTime.nanosecondsSince1970 }
+  ) throws(StoreError) {
+    self.now = now
+    let timeout = BusyTimeout.effective(milliseconds: busyTimeoutMilliseconds)
+    self.busyTimeoutMilliseconds = timeout
+    let resolved = try folder.resolved()
+    let fileSystem = if let given = resolved.fileSystem { given } else { try FileSystem(of: resolved.path) }
+    try fileSystem.checkLocal(resolved.path)
+    self.folder = try resolved.held()
+    engine = try Engine(
+      try OpenFolder.own(self.folder.path), timeoutMilliseconds: Int64(timeout), follower: readers,
+      fits: EngineStorage.fits)
+    readers.maintenance.begin(engine)
+    forked = ForkedParts(readers, watchers)
+    Fork.join(forked)
+  }
+
+  /// Whether a value fits a declaration.
+  static func fits(_ value: Value, _ declaration: String) -> Bool {
+    Entry(value: value, revision: 1, declaration: .stored(declaration)).fitting == value
+  }
+
+  deinit {
+    Fork.leave(forked)
+    close()
+  }
+
+  // MARK: - Reading
+
+  var generation: UInt64 { engine.published }
+
+  func entry(for key: KeyName) throws(StoreError) -> Entry? {
+    if let entry = key.withPrepared({ entryInImage($0) }) { return entry }
+    return try entry(for: key, view: nil)
+  }
+
+  /// The entry of a key that is in the index, or in the image, whose blocks are read if needed; the outer nil if the
+  /// engine must be asked.
+  private func entryInImage(_ key: PreparedBytes) -> Entry?? {
+    // A fork would wait for this thread, and this thread, inside the gate, for the fork.
+    Fork.gate.enter()
+    defer { Fork.gate.leave() }
+    let index = readers.index
+    return index.gate.pass(at: engine.published) { () -> Entry?? in
+      if let found = index.entry(for: key) { return found.isElsewhere ? nil : .some(found.entry) }
+      return readers.values?.entry(of: key)
+    }
+  }
+
+  func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
+    try engine.read { chain throws(StoreError) in try chain.keys(prefix: prefix) }
+  }
+
+  func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries {
+    try engine.read { chain throws(StoreError) in try chain.entries(in: scopes) }
+  }
+
+  func declarations(prefix: ExactString) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] {
+    try engine.read { chain throws(StoreError) in try chain.declarations(prefix: prefix) }
+  }
+
+  func revision() throws(StoreError) -> Revision { try engine.read { chain throws(StoreError) in chain.revision } }
+
+  func schemaVersion() throws(StoreError) -> UInt32 {
+    try engine.read { chain throws(StoreError) in chain.schemaVersion }
+  }
+
+  func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
+    try engine.read { chain throws(StoreError) in
+      chain.isObserved = true
+      return try chain.delta(after: revision)
+    }
+  }
+
+  // MARK: - Writing
+
+  func commit(_ batch: Batch) throws(StoreError) -> Commit {
+    try commit(waiting: batch.patience ?? busyTimeoutMilliseconds) { () throws(StoreError) in batch }
+  }
+
+  private func add(_ batch: Batch, to frames: KeptEngine.FrameWriter, _ chain: Chain) throws(StoreError) -> Commit {
+    for condition in batch.conditions { try chain.check(condition) }
+    let revision = chain.revision + 1
+    var changes: [StoredChange] = []
+    for key in batch.keys {
+      if let change = try change(of: key, by: batch, chain, at: revision) { changes.append(change) }
+    }
+    let version = batch.schemaVersion.flatMap { $0 == chain.schemaVersion ? nil : $0 }
+    let time = now()
+    let commit = Commit(
+      revision: changes.isEmpty ? chain.revision : revision, changes: changes,
+      time: changes.isEmpty ? nil : Timestamp(nanosecondsSince1970: time))
+    guard !changes.isEmpty || version != nil else { return commit }
+    try frames.begin(
+      KeptEngine.FrameHead(
+        writer: engine.author, revision: commit.revision, time: time, tag: batch.author.tag,
+        erases: changes.contains(where: \.erases)))
+    for change in changes { try Self.add(change, to: frames) }
+    if let version { try frames.add(schemaVersion: version) }
+    try frames.end()
+    return commit
+  }
+
+  /// The change that a batch makes of a key; nil if it makes none.
+  private func change(
+    of key: KeyName, by batch: Batch, _ chain: Chain, at revision: Revision
+  ) throws(StoreError) -> StoredChange? {
+    do throws(StoreError) {
+      let entry = if let known = readers.known(key, chain) { known } else { Entry(try chain.state(of: key)) }
+      return try batch.change(of: key, from: entry, at: revision)
+    } catch {
+      // Declaring a key with an unreadable value would make it look absent.
+      guard error.code == .corrupt, batch.edits[key] != nil else { throw error }
+    }
+    // Any edit replaces an unreadable value, and may remove it.
+    let old = Entry(try chain.state(of: key, ignoresValue: true))
+    var change =
+      try batch.change(of: key, from: old, at: revision)
+      ?? StoredChange(key: key, old: old, new: Entry(value: nil, revision: revision, declaration: old?.declaration))
+    change.new.revision = revision
+    return change
+  }
+
+  private static func add(_ change: StoredChange, to frames: KeptEngine.FrameWriter) throws(StoreError) {
+    if change.new.declaration != change.old?.declaration {
+      if let declaration = change.new.declaration {
+        try frames.add(.declared, ExactString(declaration.json), for: change.key)
+      } else {
+        try frames.add(.undeclared, for: change.key)
+      }
+    }
+    guard change.isOfValue else { return }
+    if let value = change.new.value {
+      try frames.add(value, for: change.key)
+    } else {
+      try frames.add(.removed, for: change.key)
+    }
+  }
+
+  func flush() throws(StoreError) {
+    // A closed store throws here.
+    _ = try revision()
+    try sync()
+  }
+
+  private func sync() throws(StoreError) {
+    try engine.sync()
+    // A sync of files that no process finds is not durable.
+    try engine.checkPlace()
+  }
+
+  /// Throws if no process would find a commit, as far as was looked within the last second: for each commit that would
+  /// take too long.
+  private func checkPlaceIfDue() throws(StoreError) {
+    let now = MonotonicTime.milliseconds
+    guard now - placeChecked.load(ordering: .relaxed) >= 1000 else { return }
+    try engine.checkPlace()
+    placeChecked.store(now, ordering: .relaxed)
+  }
+
+  // MARK: - Waiting
+
+  func wait(after revision: Revision) throws(StoreError) -> Bool {
+    while true {
+      let wakes = engine.wakes
+      if watchers.update({ $0.takesInterruption() }) { return false }
+      let seen = engine.published
+      let present = try engine.read { chain throws(StoreError) in
+        chain.isObserved = true
+        return chain.revision
+      }
+      if present > revision { return true }
+      // While commits are not synced, a writer may have died before it woke this thread.
+      let isDirty = engine.isDirty
+      if isDirty { readers.maintenance.note(.usual) }
+      engine.sleep(seen: seen, wakes: wakes, milliseconds: isDirty ? 1000 : Int32.max)
+      if engine.published != seen { return true }
+    }
+  }
+
+  func interruptWaiting() {
+    watchers.update { $0.interruptions += 1 }
+    engine.wake()
+  }
+
+  func close() {
+    readers.maintenance.end()
+    watchers.update { $0.isClosed = true }
+    engine.wake()
+    engine.close()
+    readers.close()
+    commitObserver.update { $0 = nil }
+  }
+}
+
+extension EngineStorage: FastStorage {
+  var header: UnsafePointer<kept_index_header> { readers.index.header }
+
+  var memoryReaders: kept_readers { kept_image_readers() }
+
+  var generationAddress: UnsafePointer<UInt64> { engine.publishedAddress }
+
+  func known(_ key: PreparedBytes) -> KnownKey? {
+    let index = readers.index
+    return index.gate.pass(at: engine.published) {
+      if let found = index.table.find(
+        key,
+        { entry, hint in
+          entry.isElsewhere ? nil : KnownKey(name: entry.key, declaration: entry.declaration, hint: hint)
+        })
+      {
+        return found
+      }
+      guard let found = readers.values?.loadedRecord(of: UnsafeRawBufferPointer(key.bytes)), let record = found,
+        !record.flags.contains(.declared), let text = String(exactly: key.bytes), let name = try? KeyName(text)
+      else { return nil }
+      // With a hint by which no key is found.
+      let hint = KeyHint(address: UnsafeMutableRawPointer(mutating: header), arrangement: 0)
+      return KnownKey(name: name, declaration: nil, hint: hint)
+    }
+  }
+
+  func entry(for key: KeyName, view: ReadView?) throws(StoreError) -> Entry? {
+    try engine.read { chain throws(StoreError) in
+      let state = try chain.state(of: key)
+      readers.add(key, state, chain, in: view)
+      return Entry(state)
+    }
+  }
+
+  func load(_ keys: [KeyName]) {
+    for key in keys { _ = try? entry(for: key) }
+  }
+
+  func show(_ reading: any EntryReading, in view: ReadView?) -> ReadView { readers.show(reading, in: view) }
+
+  func remove(_ view: ReadView) { readers.remove(view) }
+
+  func put(_ value: Value, for key: PreparedBytes, tag: String?) -> Revision? {
+    // Before it is compared, which may take as long as the value is.
+    guard value.bytes <= Self.mostAtOnce, (try? checkPlaceIfDue()) != nil else { return nil }
+    var revision: Revision?
+    whileSilent { revision = putAtOnce(value, for: key, tag: tag) }
+    return revision
+  }
+
+  private func putAtOnce(_ value: Value, for key: PreparedBytes, tag: String?) -> Revision? {
+    engine.tryPut(value) { chain in
+      let (name, stored): (KeyName, Value?)
+      if let known = readers.index.entry(for: key) {
+        guard !known.isElsewhere, known.declaration == nil else { return nil }
+        (name, stored) = (known.key, known.stored)
+      } else {
+        guard let found = chain.values.loadedRecord(of: UnsafeRawBufferPointer(key.bytes)), let record = found,
+          !record.flags.contains(.declared), let found = String(exactly: key.bytes).flatMap({ try? KeyName($0) })
+        else { return nil }
+        (name, stored) = (found, try? record.value.value())
+      }
+      return stored == value ? .unchanged : .change(name, time: now(), tag: tag)
+    }
+  }
+
+  func put(_ batch: Batch) -> Revision? { try? commit(batch).revision }
+
+  private static let mostAtOnce = 4096
+}
+
+extension EngineStorage: ExclusiveStorage {
+  func commit(
+    waiting milliseconds: Int, making make: () throws(StoreError) -> Batch
+  ) throws(StoreError) -> Commit {
+    try checkPlaceIfDue()
+    let observer = commitObserver.read(\.self)
+    let (batch, commit) = try engine.takeTurn(timeoutMilliseconds: Int64(milliseconds)) { turn throws(StoreError) in
+      let batch = try make()
+      var commit = Commit(revision: 0, changes: [])
+      try turn.build { chain, frames throws(StoreError) in commit = try add(batch, to: frames, chain) }
+      try readers.expect(commit) { () throws(StoreError) in
+        if let observer, !commit.changes.isEmpty {
+          try publish(commit, by: batch.author, turn, to: observer)
+        } else {
+          try turn.publish()
+        }
+      }
+      return (batch, commit)
+    }
+    if batch.durability == .durable { try sync() }
+    return commit
+  }
+}
+
+extension EngineStorage: ObservableStorage {
+  func report(to commitObserver: any CommitObserver) { self.commitObserver.update { $0 = commitObserver } }
+
+  private func publish(
+    _ commit: Commit, by author: Author, _ turn: borrowing Engine.Turn, to observer: any CommitObserver
+  ) throws(StoreError) {
+    try observer.publish { delivered throws(StoreError) in
+      let preceding: ChangesAfter? =
+        if let delivered, delivered + 1 != commit.revision { try changes(after: delivered) } else { nil }
+      try turn.publish()
+      return Publication(preceding: preceding, commits: [(commit, by: author)])
+    }
+  }
+
+  /// Calls `body` unless a commit has to be reported.
+  private func whileSilent(_ body: () -> Void) {
+    if let observer = commitObserver.read(\.self) { observer.whileSilent(body) } else { body() }
+  }
+}
+
+/// The parts of the storage that a fork concerns; ``EngineFork`` has others.
+private final class ForkedParts: ForkAware {
+  private let readers: EngineIndex
+  private let watchers: Monitor<EngineStorage.Watchers>
+
+  init(_ readers: EngineIndex, _ watchers: Monitor<EngineStorage.Watchers>) {
+    (self.readers, self.watchers) = (readers, watchers)
+  }
+
+  func beforeFork() {}
+
+  func afterForkInChild() {
+    readers.maintenance.afterForkInChild()
+    watchers.updateQuietly { $0.interruptions = 0 }
+  }
+}

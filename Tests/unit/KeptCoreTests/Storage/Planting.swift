@@ -1,0 +1,26 @@
+// What no program of ours writes, in a store whose checksums are right.
+
+import CPlatform
+@testable import KeptEngine
+@testable import KeptSystem
+import KeptValues
+import Testing
+
+/// Changes the records of a store on the engine that no process has open.
+func plant(in path: String, _ change: (inout Record) -> Void) throws {
+  let engine = try Engine(try OpenFolder.own(path))
+  try engine.checkpoint()
+  engine.close()
+  let folder = try OpenFolder.own(path)
+  let file = try #require(try folder.openFile(Chain.valuesName, O_RDONLY))
+  let values = try ValuesReader(file)
+  let writer = ValuesWriter(try folder.makeFile("planted"), values.header)
+  try values.forEachRecord(from: UnsafeRawBufferPointer(start: nil, count: 0)) { record throws(StoreError) in
+    var planted = record
+    change(&planted)
+    try writer.add(planted)
+    return true
+  }
+  _ = try writer.finish()
+  try folder.rename("planted", to: Chain.valuesName)
+}

@@ -1,0 +1,93 @@
+// Commits that are made while no other writer commits, and the observer of all commits.
+
+@testable import KeptCore
+import KeptSystem
+@testable import KeptValues
+import Testing
+
+@Suite struct `A storage that others write to` {
+  let folder: TemporaryFolder
+  init() throws { folder = try TemporaryFolder() }
+
+  private func set(_ name: String, _ value: Value, timeout: Int? = nil) throws -> Batch {
+    var batch = Batch()
+    batch.edit(try key(name), .set(value))
+    batch.busyTimeoutMilliseconds = timeout
+    return batch
+  }
+
+  @Test(arguments: StorageUnderTest.withLocations)
+  func `keeps them out while a batch is made`(_ kind: StorageUnderTest) throws {
+    let (first, second) = (try #require(kind.open(in: folder) as? any ExclusiveStorage), try kind.open(in: folder))
+    try second.commit(key("a"), .set(1))
+    let (name, refused) = (try key("a"), try set("a", 7, timeout: 0))
+    let batch = try set("a", 2)
+    let commit = try first.commit(waiting: 1000) { () throws(StoreError) in
+      #expect(code { try second.commit(refused) } == .busy)
+      #expect(try first.entry(for: name)?.value == 1)
+      return batch
+    }
+    #expect(commit.revision == 2 && commit.changes.map(\.new.value) == [2])
+    #expect(try second.commit(set("a", 3)).revision == 3)
+    #expect(
+      code { try first.commit(waiting: 1000) { () throws(StoreError) in throw StoreError(.invalid, "no") } } == .invalid
+    )
+    #expect(try second.commit(set("a", 4, timeout: 0)).revision == 4, "the lock is free")
+  }
+
+  @Test(arguments: StorageUnderTest.withLocations)
+  func `reports each commit while it becomes visible, after those of others`(_ kind: StorageUnderTest) throws {
+    let (first, second) = (try #require(kind.open(in: folder) as? any ObservableStorage), try kind.open(in: folder))
+    let witness = Witness(first)
+    first.report(to: witness)
+    _ = try first.commit(set("a", 1))
+    _ = try second.commit(set("b", 2))
+    _ = try second.commit(set("c", 3))
+    _ = try first.commit(set("d", 4))
+    _ = try first.commit(set("d", 4))
+    #expect(
+      witness.seen.read(\.self) == [
+        "revision 0 then 1: nothing before, then a at 1", "revision 3 then 4: b and c before, then d at 4",
+      ])
+  }
+
+  @Test(arguments: StorageUnderTest.withLocations)
+  func `commits at once only what is not observed`(_ kind: StorageUnderTest) throws {
+    let storage = try #require(kind.open(in: folder) as? any FastStorage & ObservableStorage)
+    let witness = Witness(storage)
+    storage.report(to: witness)
+    _ = try storage.commit(set("a", 1))
+    func put(_ value: Value) throws -> Revision? { try key("a").withPrepared { storage.put(value, for: $0, tag: nil) } }
+    #expect(try put(2) == nil)
+    witness.isSilent.update { $0 = true }
+    #expect(try put(2) == 2)
+  }
+}
+
+/// Records the commits that are reported.
+private final class Witness: CommitObserver {
+  let seen = Monitor<[String]>([])
+  let isSilent = Monitor(false)
+  private let storage: any Storage
+
+  init(_ storage: any Storage) { self.storage = storage }
+
+  func publish<Failure: Error>(
+    _ makeVisible: (_ delivered: Revision?) throws(Failure) -> Publication
+  ) throws(Failure) {
+    let before = try? storage.revision()
+    let publication = try makeVisible(seen.read(\.isEmpty) ? 0 : 1)
+    let others: String =
+      if case .changed(let delta)? = publication.preceding {
+        delta.entries.map(\.key.text).joined(separator: " and ")
+      } else { "nothing" }
+    let own = publication.commits.flatMap { commit, _ in commit.changes.map { "\($0.key.text) at \(commit.revision)" } }
+    let after = try? storage.revision()
+    seen.update {
+      $0.append(
+        "revision \(before ?? 0) then \(after ?? 0): \(others) before, then \(own.joined(separator: ", "))")
+    }
+  }
+
+  func whileSilent(_ makeVisible: () -> Void) { if isSilent.read(\.self) { makeVisible() } }
+}

@@ -1,0 +1,376 @@
+// Damaged files: a key has its value, or an error, or the store was salvaged and says so; never a wrong value.
+
+import CPlatform
+import EngineDamage
+import Foundation
+@testable import KeptEngine
+import KeptSystem
+import KeptValues
+import Testing
+
+@Suite struct DamageTests {
+  private let folder: TestFolder
+  // The values that each key has had, the last one being the present one.
+  private var values: [KeyName: [Value?]] = [:]
+  private var files: [String: [UInt8]] = [:]
+  private var yesterday: [String: [UInt8]] = [:]
+
+  /// A store with a checkpoint of two record blocks, a history and a journal, and its files some commits before.
+  init() throws {
+    folder = try TestFolder()
+    let engine = try open()
+    var second: Int64 = 0
+    func set(_ key: KeyName, _ value: Value?) throws {
+      second += 2
+      try engine.set(key, value, second: second)
+      values[key, default: [nil]].append(value)
+    }
+    for number in 0..<40 as Range<Int64> {
+      try set(KeyName("k\(number)"), .bytes(Array(repeating: UInt8(number), count: 100)))
+    }
+    try engine.checkpoint()
+    try set("k1", .int(1))
+    yesterday = try contents()
+    try set("k2", nil)
+    try engine.checkpoint()
+    for number in 30..<34 as Range<Int64> { try set(KeyName("k\(number)"), .int(number)) }
+    try set("new", .string("x"))
+    files = try contents()
+  }
+
+  private func open() throws(StoreError) -> Engine { try Engine(try OpenFolder.own(folder.path)) }
+
+  private func contents() throws -> [String: [UInt8]] {
+    var files: [String: [UInt8]] = [:]
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where !name.hasPrefix("q") {
+      files[name] = try folder.contents(name)
+    }
+    return files
+  }
+
+  /// Lays out the files with some of them changed, and reads each key, twice.
+  ///
+  /// - Returns: the keys that had their present value at last.
+  @discardableResult
+  private func check(_ changed: [String: [UInt8]?], _ place: String) throws -> Set<KeyName> {
+    try layOut(changed)
+    var right: Set<KeyName> = []
+    for _ in 0..<2 {
+      let engine = try open()
+      let isSalvaged = try engine.read { $0.note != "" }
+      right = []
+      for (key, known) in values {
+        switch Result(catching: { () throws(StoreError) in try engine.state(of: key).value }) {
+        case .failure(let error): #expect(error.code == .corrupt, "\(place): \(error)")
+        case .success(let found):
+          #expect(found == known.last || isSalvaged && known.contains(found), "\(place): \(key) is \(found as Any)")
+          if found == known.last { right.insert(key) }
+        }
+      }
+      _ = try engine.past()
+    }
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/damaged"), "\(place)")
+    return right
+  }
+
+  private func layOut(_ changed: [String: [UInt8]?]) throws {
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+      try FileManager.default.removeItem(atPath: folder.path + "/" + name)
+    }
+    for (name, bytes) in files.merging(changed.compactMapValues(\.self), uniquingKeysWith: { $1 }) {
+      if let change = changed[name], change == nil { continue }
+      try folder.write(bytes, to: name)
+      chmod(folder.path + "/" + name, 0o600)
+    }
+  }
+
+  // A sample of what Tests/simulation/every-byte does. The strides are prime, and each file begins elsewhere.
+  @Test(arguments: 0..<4) func `a large store loses no more than was damaged`(file: Int) throws {
+    let store = try DamagedStore(folder.path + "/large", keys: 1000)
+    #expect(store.names.count == 4)
+    let name = store.names[file]
+    let count = try #require(store.files[name]?.count)
+    let places =
+      Array(stride(from: file, to: 4096, by: 127))
+      + Array(stride(from: 4096 + file, to: count, by: 4001))
+    for at in places {
+      try store.judge(.flip(name, at, in: store))
+      try store.judge(.truncation(name, at, in: store))
+    }
+  }
+
+  @Test func `files that are lost, zeroed, extended or exchanged have no wrong values`() throws {
+    let store = try DamagedStore(folder.path + "/large", keys: 1000)
+    for damage in Damage.ofWholeFiles(in: store) { try store.judge(damage) }
+  }
+
+  @Test func `checking the files finds nothing in a whole store, and changes nothing`() throws {
+    try layOut([:])
+    func listing() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
+    func check() throws -> [Finding] { try Verification.findings(in: OpenFolder.own(folder.path)) }
+    let before = try listing()
+    #expect(try check() == [])
+    #expect(try listing() == before)
+    // Also while others have it open, and in a copy without a pulse.
+    let engine = try open()
+    try engine.set("k1", .int(5))
+    #expect(try check() == [])
+    try engine.checkpoint()
+    #expect(try check() == [])
+    engine.close()
+    unlink(folder.path + "/pulse")
+    #expect(try check() == [])
+    #expect(try !listing().contains("pulse"))
+    let error = #expect(throws: StoreError.self) {
+      try Verification.findings(in: OpenFolder.own(TestFolder().path))
+    }
+    #expect(error?.code == .unavailable)
+  }
+
+  @Test func `checking the files of a backup finds damage alone, before and after it gets a journal`() throws {
+    try layOut([:])
+    let backup = try TestFolder()
+    _ = try Backup.write(open(), to: backup.make("values"))
+    func check() throws -> [String] {
+      try Verification.findings(in: OpenFolder.own(backup.path)).map(\.description)
+    }
+    #expect(try check() == [])
+    let engine = try Engine(try OpenFolder.own(backup.path))
+    #expect(try check() == [] && engine.damage() == nil)
+    // The last block of the history ends where the header is again.
+    var bytes = try backup.contents("values")
+    let end = bytes.count - 4096
+    bytes[end - 1] ^= 1
+    try backup.write(bytes, to: "values")
+    #expect(try check() == ["values has a damaged block that ends at byte \(end)"])
+    #expect(try engine.damage()?.code == .corrupt)
+    engine.close()
+    unlink(backup.path + "/journal.0")
+    #expect(try check().contains("journal.0 is missing"))
+  }
+
+  @Test func `checking the files names each damaged place`() throws {
+    let journal = try #require(files.keys.first { $0.hasPrefix("journal") })
+    var (values, frames) = (try #require(files["values"]), try #require(files[journal]))
+    let second = try #require(self.frames(frames).dropFirst().first)
+    values[4096] ^= 1
+    values[8192 + 4000] ^= 1
+    frames[second.lowerBound + 20] ^= 1
+    frames[3] ^= 1
+    try layOut(["values": values, journal: frames, "history.1": nil])
+    let found = try Verification.findings(in: OpenFolder.own(folder.path))
+    #expect(
+      found.map(\.description) == [
+        "values has a damaged block at byte 4096", "values has a damaged block at byte 8192",
+        "\(journal) has a damaged head at byte 0", "\(journal) has a damaged commit at byte \(second.lowerBound)",
+        "history.1 is missing",
+      ])
+  }
+
+  @Test func `a note of a salvage leads to no folder outside the quarantine`() throws {
+    for name in ["quarantine", "elsewhere"] {
+      try FileManager.default.createDirectory(atPath: folder.path + "/" + name, withIntermediateDirectories: false)
+    }
+    try folder.write([1], to: Journal.name(0))
+    var header = ValuesHeader(store: .random(), number: 5, position: 0, previous: 0)
+    for path in ["quarantine/../elsewhere", "quarantine/.."] {
+      header.note = #"{"quarantine":"\#(path)"}"#
+      try Salvage.finish(header, try OpenFolder.own(folder.path))
+      #expect(FileManager.default.fileExists(atPath: folder.path + "/" + Journal.name(0)))
+      #expect(!FileManager.default.fileExists(atPath: folder.path + "/elsewhere/" + Journal.name(0)))
+    }
+  }
+
+  @Test func `a damaged block costs its own keys, and the next process salvages the others`() throws {
+    var bytes = try #require(files["values"])
+    bytes[4096 + 200] ^= 1
+    let right = try check(["values": bytes], "values")
+    let lost = try #require(Set(values.keys).subtracting(right).first)
+    #expect(right.count == values.count - 1)
+    let engine = try open()
+    let note = try engine.read { $0.note }
+    #expect(note.contains("quarantine/2"))
+    #expect(note.contains(#""lost":["\#(lost)"]"#))
+    #expect(FileManager.default.fileExists(atPath: folder.path + "/quarantine"))
+    // It goes on, and the note stays until it is acknowledged.
+    try engine.set("k1", .int(8))
+    try engine.checkpoint()
+    engine.close()
+    #expect(try open().read { $0.note } == note)
+    let again = try open()
+    try again.commit { chain, writer throws(StoreError) in
+      try writer.begin(FrameHead(writer: again.author, revision: chain.revision, time: 0))
+      try writer.add(.acknowledged)
+      try writer.end()
+    }
+    #expect(try again.read { $0.note } == "")
+    #expect(try again.state(of: "k1").value == .int(8))
+  }
+
+  @Test func `a checkpoint that was truncated in its last blocks has all records`() throws {
+    let bytes = try #require(files["values"])
+    let header = try #require(
+      bytes.withUnsafeBytes { ValuesHeader(UnsafeRawBufferPointer(rebasing: $0[..<4096]), size: nil) })
+    for length in [bytes.count - 1, header.copyOffset - 1, header.checksumsOffset - 1] {
+      #expect(try check(["values": Array(bytes[..<length])], "\(length)").count == values.count)
+    }
+    let left = try check(["values": Array(bytes[..<8192])], "one block")
+    #expect(30..<values.count ~= left.count)
+    #expect(try open().read { $0.note }.contains("lost"))
+  }
+
+  /// Where the frames begin, in the file.
+  private func frames(_ journal: [UInt8]) -> [Range<Int>] {
+    var (found, at): ([Range<Int>], Int) = ([], JournalHeader.frames)
+    journal.withUnsafeBytes { bytes in
+      while let word = bytes.number(at, UInt32.self), word > 0 {
+        found.append(at..<at + Int(word & ~7))
+        at += Int(word & ~7)
+      }
+    }
+    return found
+  }
+
+  @Test func `a damaged frame costs its own changes, and no later ones`() throws {
+    let name = try #require(files.keys.first { $0.hasPrefix("journal") })
+    let bytes = try #require(files[name])
+    let frames = frames(bytes)
+    #expect(frames.count == 5)
+    for (number, frame) in frames.enumerated() {
+      for at in frame where at % 3 == 0 {
+        var damaged = bytes
+        damaged[at] ^= 4
+        let key: KeyName = number == 4 ? "new" : try KeyName("k\(30 + number)")
+        #expect(try Set(values.keys).subtracting(check([name: damaged], "\(at)")) == [key], "byte \(at)")
+      }
+    }
+    // Two of them: the third one follows no known frame, and the fourth follows the third.
+    var damaged = bytes
+    for at in frames[0].lowerBound..<frames[1].lowerBound + 8 { damaged[at] = 0xA5 }
+    #expect(try check([name: damaged], "two").isSuperset(of: ["k33", "new"]))
+  }
+
+  @Test func `frames behind the published ones are not searched`() throws {
+    let name = try #require(files.keys.first { $0.hasPrefix("journal") })
+    var bytes = try #require(files[name])
+    let frames = frames(bytes)
+    // As if the last three frames had been written by a process that was killed before it published them.
+    var pulse = try #require(files["pulse"])
+    for word in [64, 72] {
+      let published = pulse.withUnsafeBytes { $0.number(word, UInt64.self) ?? 0 }
+      let position = published - UInt64(frames[2...].map(\.count).reduce(0, +))
+      for index in 0..<8 { pulse[word + index] = UInt8(truncatingIfNeeded: position >> (8 * index)) }
+    }
+    bytes[frames[2].lowerBound + 30] ^= 1
+    try layOut([name: bytes, "pulse": pulse])
+    let engine = try open()
+    #expect(try engine.state(of: "k31").value == .int(31))
+    for key in ["k32", "k33", "new"] as [KeyName] {
+      #expect(try engine.state(of: key).value == values[key]?.dropLast().last ?? nil)
+    }
+    #expect(try engine.read { $0.note } == "")
+  }
+
+  @Test func `a damaged seal hides no frames of the next journal`() throws {
+    try layOut([:])
+    let name = try #require(files.keys.first { $0.hasPrefix("journal") })
+    let (sealed, engine) = (folder.open(name), try open())
+    try engine.checkpoint()
+    try engine.set("k30", .string("later"), second: 1000)
+    let next = Journal.name(try #require(Journal.number(name)) + 1)
+    let size = try sealed.size()
+    var journal = [UInt8](repeating: 0, count: size)
+    #expect(try journal.withUnsafeMutableBytes { try sealed.read($0, at: 0) } == size)
+    let following = try folder.contents(next)
+    let pulse = try folder.contents("pulse")
+    engine.close()
+    let seal = try #require(frames(journal).last)
+    #expect(seal.count == 16)
+    for at in seal {
+      var damaged = journal
+      damaged[at] ^= 8
+      try layOut([name: damaged, next: following, "pulse": pulse])
+      #expect(try open().state(of: "k30").value == .string("later"), "byte \(at)")
+    }
+  }
+
+  @Test func `without its checkpoint a young store has everything, and an older one is empty and says so`() throws {
+    let name = try #require(files.keys.first { $0.hasPrefix("journal") })
+    #expect(try check(["values": nil], "lost").isSubset(of: ["k2"]))
+    #expect(try open().read { $0.note }.contains("quarantine"))
+    let place = try #require(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/quarantine").first)
+    #expect(FileManager.default.fileExists(atPath: folder.path + "/quarantine/\(place)/\(name)"))
+    let engine = try open()
+    try engine.set("k1", .int(1))
+    try engine.checkpoint()
+    engine.close()
+
+    let young = try TestFolder()
+    let first = try Engine(try OpenFolder.own(young.path))
+    for number in 0..<9 as Range<Int64> { try first.set(KeyName("k\(number)"), .int(number)) }
+    first.close()
+    unlink(young.path + "/values")
+    let second = try Engine(try OpenFolder.own(young.path))
+    #expect(try second.state(of: "k8").value == .int(8))
+    #expect(try second.read { $0.note }.contains("quarantine"))
+  }
+
+  @Test func `the checkpoint of another store has no say`() throws {
+    let other = try TestFolder()
+    let engine = try Engine(try OpenFolder.own(other.path))
+    for key in values.keys { try engine.set(key, .string("foreign")) }
+    try engine.checkpoint()
+    engine.close()
+    try check(["values": try other.contents("values")], "foreign checkpoint")
+    let journal = try #require(files.keys.first { $0.hasPrefix("journal") })
+    let right = try check([journal: try other.contents("journal.1")], "foreign journal")
+    #expect(Set(values.keys).subtracting(right) == ["k30", "k31", "k32", "k33", "new"])
+  }
+
+  @Test(arguments: [1, 4096]) func `a listing has all keys outside a damaged block`(length: Int) throws {
+    var bytes = try #require(files["values"])
+    for at in 4096 + 200..<4096 + 200 + length where at < 8192 { bytes[at] ^= 0x55 }
+    try layOut(["values": bytes])
+    let engine = try open()
+    var (readable, unreadable): ([KeyName], [KeyName]) = ([], [])
+    try engine.read { chain throws(StoreError) in
+      try chain.forEachState(below: "") { key, state throws(StoreError) in
+        if let state = try? state.get() {
+          #expect(state.value == values[key]?.last)
+          readable.append(key)
+        } else {
+          unreadable.append(key)
+        }
+      }
+    }
+    let all = readable + unreadable
+    #expect(Set(all).count == all.count)
+    if length == 1 { #expect(Set(all) == Set(values.keys)) }
+    #expect(readable.contains("k9") && readable.contains("new") && unreadable.contains("k0"))
+    for key in unreadable { #expect(throws: StoreError.self) { try engine.state(of: key) } }
+    #expect(FileManager.default.fileExists(atPath: folder.path + "/damaged"))
+    #expect(throws: StoreError.self) { try engine.checkpoint() }
+  }
+
+  @Test func `with a damaged header the blocks are read all the same`() throws {
+    var bytes = try #require(files["values"])
+    bytes[60] ^= 1
+    #expect(try check(["values": bytes], "header").count == values.count)
+  }
+
+  @Test func `lengths that a file claims need no memory`() throws {
+    for offset in [80, 88, 112] {
+      var bytes = try #require(files["values"])
+      bytes[offset + 5] = 0xFF
+      var head = Array(bytes[..<12]) + Array(bytes[16..<4096])
+      let sum = head.withUnsafeMutableBytes { UnsafeRawBufferPointer($0).checksum }
+      for index in 0..<4 { bytes[12 + index] = UInt8(truncatingIfNeeded: sum >> (8 * index)) }
+      try check(["values": bytes], "length at \(offset)")
+    }
+  }
+
+  @Test func `the mark is removed from a store without damage`() throws {
+    #expect(try check(["damaged": []], "marked").count == values.count)
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/quarantine"))
+  }
+}

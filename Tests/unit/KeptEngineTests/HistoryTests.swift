@@ -1,0 +1,214 @@
+// What commits have replaced: while they are in a journal, and after checkpoints have moved it into the history's file.
+
+import CPlatform
+import Foundation
+@testable import KeptEngine
+import KeptSystem
+import KeptValues
+import Testing
+
+@Suite struct HistoryTests {
+  private let folder: TestFolder
+
+  init() throws { folder = try TestFolder() }
+
+  private func open() throws -> Engine { try Engine(try OpenFolder.own(folder.path)) }
+
+  private func names() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().filter { $0.hasPrefix("history") }
+  }
+
+  @Test func `an old value is in the history, before and after a checkpoint`() throws {
+    let engine = try open()
+    for number in 1...5 as ClosedRange<Int64> { try engine.set("a", .int(number), second: number) }
+    try engine.set("a", nil, second: 9)
+    let before = try engine.past()
+    let expected: [Value?] = [nil, .int(1), .int(2), .int(3), .int(4), .int(5)]
+    #expect(try before.changes.map { try $0.old.value() } == expected)
+    #expect(before.changes.first?.old == .absent)
+    #expect(before.completeAfter == 0)
+    try engine.checkpoint()
+    #expect(try engine.past() == before)
+    try engine.set("a", .int(7), second: 11)
+    try engine.checkpoint()
+    #expect(try names() == ["history.1"])
+    let after = try engine.past()
+    #expect(after.changes.dropLast() == before.changes[...])
+    #expect(after.changes.last?.old == .absent)
+    engine.close()
+    #expect(try open().past() == after)
+    #expect(try ReadOnlyEngine(try OpenFolder.own(folder.path)).past { past, _ in past } == after)
+  }
+
+  @Test func `a part of the commits in checkpoints has the same history as all of them in frames`() throws {
+    var numbers = SeededNumbers(state: 7)
+    let engine = try open()
+    let another = try TestFolder()
+    let other = try Engine(try OpenFolder.own(another.path))
+    for step in 0..<600 as Range<Int64> {
+      let key = try KeyName("k\(Int.random(in: 0..<9, using: &numbers))")
+      let size = Int.random(in: 0..<40, using: &numbers) == 0 ? 70_000 : Int.random(in: 0..<400, using: &numbers)
+      let value: Value? = step % 11 == 0 ? nil : .bytes(Array(repeating: UInt8(step % 256), count: size))
+      for engine in [engine, other] { try engine.set(key, value, second: step * 2) }
+      if step % 37 == 0 { try engine.checkpoint() }
+    }
+    let (past, expected) = (try engine.past(), try other.past())
+    #expect(past.changes.map(\.old) == expected.changes.map(\.old))
+    #expect(past.changes.map(\.key) == expected.changes.map(\.key))
+    #expect(past.completeAfter == 0 && past.changes.count == expected.changes.count)
+  }
+
+  @Test func `commits within a second are one change, unless another commit is in between`() throws {
+    let engine = try open()
+    for number in 1...5 as ClosedRange<Int64> { try engine.set("a", .int(number), second: 1) }
+    try engine.set("b", .int(1), second: 1)
+    try engine.set("a", .int(6), second: 1)
+    try engine.set("a", .int(7), second: 3)
+    for _ in 0..<2 {
+      let changes = try engine.past().changes
+      #expect(changes.map(\.revision) == [6, 7, 8])
+      #expect(changes.map(\.first) == [6, 1, 8])
+      try engine.checkpoint()
+    }
+  }
+
+  @Test func `a commit that restores an old value is a change of its own`() throws {
+    let engine = try open()
+    for number in [1, 2, 3, 1, 2, 4] as [Int64] { try engine.set("a", .int(number), second: 1) }
+    #expect(try engine.past().changes.map(\.revision) == [6])
+    for value in [nil, .int(4), .int(5), nil] as [Value?] { try engine.set("a", value, second: 10) }
+    #expect(try engine.past().changes.map(\.revision) == [6, 7, 9, 10])
+  }
+
+  @Test func `what is beyond the limits leaves the file`() throws {
+    let engine = try open()
+    for number in 1...40 as ClosedRange<Int64> {
+      try engine.set("a", .string("old value \(number)"), second: 2 * number)
+    }
+    try engine.checkpoint()
+    #expect(try holds("old value 7"))
+    try engine.set(limits: #"{"changes":10}"#)
+    let past = try engine.past()
+    #expect(past.completeAfter == 30)
+    #expect(past.changes.count == 10)
+    try engine.checkpoint()
+    #expect(try engine.past() == past)
+    #expect(try names() == ["history.2"])
+    #expect(try !holds("old value 7") && holds("old value 36"))
+    try engine.set(limits: #"{"days":0}"#)
+    try engine.checkpoint()
+    #expect(try names() == [])
+    #expect(try engine.past().completeAfter == 40)
+    try engine.set(limits: #"{}"#)
+    try engine.set("a", .int(1), second: 90)
+    try engine.checkpoint()
+    #expect(try names() == ["history.4"])
+    #expect(try engine.past().changes.map(\.revision) == [41])
+  }
+
+  @Test func `the file is written again when it has much beyond the limits`() throws {
+    let engine = try open()
+    try engine.set(limits: #"{"bytes":1000}"#)
+    var numbers: Set<String> = []
+    for number in 1...2000 as ClosedRange<Int64> {
+      try engine.set("a", .bytes(Array(repeating: 1, count: 500)), second: 2 * number)
+      try engine.set("a", nil, second: 2 * number + 1)
+      if number % 50 == 0 { try engine.checkpoint() }
+      numbers.formUnion(try names())
+    }
+    #expect(try folder.contents(try #require(try names().first)).count < 150_000)
+    #expect(2...40 ~= numbers.count)
+    #expect(try engine.past().changes.count == 2)
+  }
+
+  @Test func `a key that is declared secret leaves the file`() throws {
+    let engine = try open()
+    for number in 1...9 as ClosedRange<Int64> { try engine.set("a", .string("hush \(number)"), second: 2 * number) }
+    try engine.checkpoint()
+    #expect(try holds("hush 3"))
+    try engine.declare("a", #"{"type":"string","secret":true}"#)
+    #expect(try engine.past().changes.map(\.old) == [.absent] + Array(repeating: .secret, count: 8))
+    try engine.checkpoint()
+    #expect(try engine.past().changes.map(\.old) == [.absent] + Array(repeating: .secret, count: 8))
+    try engine.set("a", .string("hush 10"), second: 100)
+    #expect(try engine.past().changes.last?.old == .secret)
+    try engine.checkpoint()
+    try engine.set("a", nil, second: 200)
+    try engine.checkpoint()
+    #expect(try !holds("hush"))
+    #expect(try engine.past().changes.map(\.old).last == .secret)
+  }
+
+  private func holds(_ text: String) throws -> Bool {
+    try FileManager.default.contentsOfDirectory(atPath: folder.path).contains {
+      Data(try folder.contents($0)).range(of: Data(text.utf8)) != nil
+    }
+  }
+
+  /// Each byte of the file is changed: what is known is right, and ends before the damage.
+  @Test func `damage shortens the history, and never changes it`() throws {
+    let engine = try open()
+    for number in 1...12 as ClosedRange<Int64> {
+      try engine.set("a", .int(number), second: 2 * number)
+      if number % 3 == 0 { try engine.checkpoint() }
+    }
+    let (good, bytes) = (try engine.past(), try folder.contents("history.1"))
+    func check(_ damaged: [UInt8], _ place: Int) throws {
+      try folder.write(damaged, to: "history.1")
+      let past = try engine.past()
+      #expect(past.changes[...] == good.changes.suffix(past.changes.count), "\(place)")
+      #expect(past.completeAfter == Revision(12 - past.changes.count), "\(place)")
+      #expect(past.changes.count < 12)
+    }
+    for place in bytes.indices {
+      var damaged = bytes
+      damaged[place] ^= UInt8(1 << (place % 8))
+      try check(damaged, place)
+      try check(Array(bytes[..<place]), place)
+    }
+    try folder.write(bytes + bytes, to: "history.1")
+    #expect(try engine.past() == good)
+    unlink(folder.path + "/history.1")
+    #expect(try engine.past().completeAfter == 12)
+    // The next checkpoint begins again.
+    try engine.set("a", .int(13), second: 30)
+    try engine.checkpoint()
+    #expect(try engine.past().changes.map(\.revision) == [13])
+    #expect(try names() == ["history.2"])
+  }
+
+  @Test func `a length that a file claims needs no memory`() throws {
+    let engine = try open()
+    try engine.set("a", .int(1), second: 1)
+    try engine.checkpoint()
+    var bytes = try folder.contents("history.1")
+    bytes.replaceSubrange(bytes.count - 8..<bytes.count - 4, with: [0xF8, 0xFF, 0xFF, 0xFF])
+    try folder.write(bytes, to: "history.1")
+    #expect(try engine.past().completeAfter == 1)
+  }
+}
+
+extension Engine {
+  func past() throws -> Past { try past { past, _ in past } }
+
+  /// Sets or removes a key at some second.
+  func set(_ key: KeyName, _ value: Value?, second: Int64, erases: Bool = false) throws {
+    try commit { chain, writer throws(StoreError) in
+      try writer.begin(
+        FrameHead(writer: author, revision: chain.revision + 1, time: second * 1_000_000_000, erases: erases))
+      if let value { try writer.add(value, for: key) } else { try writer.add(.removed, for: key) }
+      try writer.end()
+    }
+  }
+
+  func set(limits: ExactString) throws { try add(.historyLimits, limits, nil, 0) }
+  func declare(_ key: KeyName, _ declaration: ExactString) throws { try add(.declared, declaration, key, 1) }
+
+  private func add(_ effect: FrameEffect, _ json: ExactString, _ key: KeyName?, _ more: Revision) throws {
+    try commit { chain, writer throws(StoreError) in
+      try writer.begin(FrameHead(writer: author, revision: chain.revision + more, time: 0))
+      try writer.add(effect, json, for: key)
+      try writer.end()
+    }
+  }
+}

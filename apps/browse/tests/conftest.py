@@ -1,0 +1,87 @@
+"""A store for each test, and one process that changes the stores of all tests."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import hypothesis
+import pytest
+from textual.pilot import Pilot
+
+# No test fails because the machine is busy.
+hypothesis.settings.register_profile("untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("untimed")
+
+if "KEPT_LIBRARY" not in os.environ:
+    raise pytest.UsageError("KEPT_LIBRARY must name the library to test with, such as build/lib/libkept.so.0")
+# Child processes inherit this.
+APP = Path(__file__).parents[1]
+os.environ["PYTHONPATH"] = f"{APP / 'src'}:{APP.parents[1] / 'bindings/python/src'}"
+
+from stores import Writer, fill  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Puts the stores of the user and of the system into folders of the test, and shields the test from the terminal's
+    settings."""
+    # A shell starts background jobs with SIGINT ignored, and nohup ignores SIGHUP. Programs inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "configuration"))
+    for name in ("KEPT_STORE", "NO_COLOR", "LC_ALL", "LC_CTYPE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LANG", "C.UTF-8")
+    # Textual's pilot waits after each key until the process is almost idle, which it never is on a busy machine. The
+    # tests wait for states instead.
+    monkeypatch.setattr("textual.app.wait_for_idle", go_on)
+    monkeypatch.setattr("textual.pilot.wait_for_idle", go_on)
+    monkeypatch.setattr(Pilot, "press", press)
+
+
+async def go_on(min_sleep: float = 0, max_sleep: float = 0) -> None:
+    """Lets other tasks run."""
+    await asyncio.sleep(0)
+
+
+async def press(pilot: Pilot[int], *keys: str) -> None:
+    """Presses keys, each one after the previous key has been received."""
+    for key in keys:
+        await pilot.app._press_keys([key])
+        # The program passes the key to the widget, the widget to the screen, and that may have an effect.
+        for _ in range(3):
+            await pilot._wait_for_screen()
+
+
+@pytest.fixture
+def location(tmp_path: Path) -> Path:
+    """A path for a store."""
+    return tmp_path / "test.kept"
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Path:
+    """The path of a store with declared keys of every type."""
+    location = tmp_path / "filled.kept"
+    fill(location)
+    return location
+
+
+@pytest.fixture(scope="session")
+def process() -> Iterator[Writer]:
+    """The process that changes stores."""
+    writer = Writer()
+    yield writer
+    writer.close()
+
+
+@pytest.fixture
+def writer(process: Writer, filled: Path) -> Iterator[Writer]:
+    """The same process with the filled store open."""
+    process.open(filled)
+    yield process
+    process.open(None)

@@ -1,0 +1,58 @@
+// The part of `kept import` that reads property lists, TOML and YAML, in a process whose memory and time are limited.
+//
+// It is a program of its own because of its size: Foundation and its data of Unicode are larger than all of `kept`.
+
+import FormatLibraries
+import Formats
+import Glibc
+import Kept
+
+@main
+enum KeptFormats {
+  static func main() {
+    guard CommandLine.argc == 2,
+      let format = CommandLine.unsafeArgv[1].flatMap({ Format(rawValue: String(cString: $0)) })
+    else {
+      _ = write("kept-formats: this program is part of kept import; run kept import\n", to: 2)
+      exit(64)
+    }
+    let request = standardInput()
+    limit(forBytes: request.count)
+    let lines: String
+    do throws(StoreError) {
+      let (reading, bytes) = try Reading.requested(format, request)
+      lines = try reading.settingsByLibrary(of: bytes).lines
+    } catch {
+      lines = FoundSettings.line(error)
+    }
+    exit(write(lines, to: 1) ? 0 : 1)
+  }
+
+  private static func write(_ text: String, to descriptor: Int32) -> Bool {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR { return false }
+    }
+    return true
+  }
+
+  private static func standardInput() -> [UInt8] {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = read(0, &buffer, buffer.count)
+      if count > 0 { bytes += buffer[..<count] } else if count == 0 || errno != EINTR { return bytes }
+    }
+  }
+
+  /// Far more than any sound file of this size takes.
+  private static func limit(forBytes count: Int) {
+    for (resource, most) in [
+      (RLIMIT_AS, 1 << 30 + 256 * count), (RLIMIT_CPU, 2 + count >> 16), (RLIMIT_CORE, 0),
+    ] {
+      var limit = rlimit(rlim_cur: rlim_t(most), rlim_max: rlim_t(most))
+      setrlimit(__rlimit_resource_t(resource.rawValue), &limit)
+    }
+  }
+}

@@ -1,0 +1,71 @@
+// Files that a user names.
+
+import Glibc
+import Kept
+
+enum File {
+  static func bytes(of path: String) throws(StoreError) -> [UInt8] {
+    try Store.checkLinks(on: path)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure(path) }
+    defer { close(descriptor) }
+    var status = stat()
+    if fstat(descriptor, &status) == 0 { try checkSize(Int(status.st_size), path) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = read(descriptor, &buffer, buffer.count)
+      if count == 0 { return bytes }
+      if count > 0 { bytes += buffer[..<count] } else if errno != EINTR { throw failure(path) }
+      try checkSize(bytes.count, path)
+    }
+  }
+
+  /// Throws if more has been read than any command takes, as from a device.
+  static func checkSize(_ size: Int, _ subject: String) throws(StoreError) {
+    guard size <= 1 << 30 else { throw StoreError(.tooLarge, "\(subject) is larger than 1 GiB; use a smaller file") }
+  }
+
+  static func text(of path: String) throws(StoreError) -> String {
+    guard let text = String(validating: try bytes(of: path), as: UTF8.self) else {
+      throw .refused(nil, "\(path) is not UTF-8; save it as UTF-8")
+    }
+    return text
+  }
+
+  static func write(_ text: String, to path: String) throws(StoreError) {
+    try Store.checkLinks(on: path)
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw failure(path, "written") }
+    defer { close(descriptor) }
+    try write(text, to: descriptor, path)
+  }
+
+  static func write(_ text: String, to descriptor: Int32, _ path: String) throws(StoreError) {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR { throw failure(path, "written") }
+    }
+  }
+
+  /// Throws if a new file cannot be put there.
+  static func checkPlace(_ path: String, replacing: Bool) throws(StoreError) {
+    if isRegular(path), !replacing {
+      throw StoreError(.invalid, "\(path) already exists; use another path, or --replace")
+    }
+    let folder = path.halves(atLast: "/").map { $0.before.isEmpty ? "/" : $0.before } ?? "."
+    guard access(folder, W_OK | X_OK) == 0 else { throw failure(folder, "written") }
+  }
+
+  /// Whether a path is a regular file.
+  static func isRegular(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
+  private static func failure(_ path: String, _ what: String = "read") -> StoreError {
+    StoreError(
+      errno == EACCES ? .denied : .unavailable, "\(path) cannot be \(what): \(String(cString: strerror(errno)))")
+  }
+}
