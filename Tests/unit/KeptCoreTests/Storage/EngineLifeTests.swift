@@ -64,10 +64,16 @@ import Testing
     // A process that joins, or waits, takes care of them as well.
     storage.readers.maintenance.end()
     try storage.commit(key("a"), .set(2))
-    #expect(try open().readers.maintenance.state.read(\.hasThread))
-    #expect(!waiting.readers.maintenance.state.read(\.hasThread))
+    let joined = try open()
+    joined.readers.maintenance.awaitIdle()
+    #expect(!storage.engine.isDirty)
+    joined.readers.maintenance.end()
+    try storage.commit(key("a"), .set(3))
+    #expect(storage.engine.isDirty)
     #expect(try waiting.wait(after: 0))
-    #expect(waiting.readers.maintenance.state.read(\.hasThread))
+    waiting.readers.maintenance.awaitIdle()
+    #expect(!storage.engine.isDirty)
+    withExtendedLifetime([storage, joined, waiting]) {}
   }
 
   @Test func `with journals that are too long, no commit begins`() throws {
