@@ -1,7 +1,6 @@
-// The calls with which the engine (Sources/KeptEngine) reads, changes and locks the files of a store, so that a
-// simulation sees every change and decides its result. Two kinds of calls are elsewhere: those that create and size the
-// pulse, which need not survive a loss of power, and those that change no file, with which KeptSystem opens files and
-// lists folders.
+// The system calls of the engine (Sources/KeptEngine). It reads, changes and locks files through them alone, so a
+// simulation sees every change and decides its result. Two kinds of calls are elsewhere: KeptSystem opens files and
+// lists folders, which changes no file, and the pulse is created and sized, which need not survive a loss of power.
 #ifndef KEPT_ENGINE_CALLS_H
 #define KEPT_ENGINE_CALLS_H
 
@@ -25,7 +24,7 @@ enum { KEPT_CALL_WRITE = 1, KEPT_CALL_SYNC, KEPT_CALL_SYNC_FOLDER, KEPT_CALL_MAK
 /// Others change no file of the store.
 enum { KEPT_CALL_READ = KEPT_CALL_REMOVE + 1, KEPT_CALL_STATUS, KEPT_CALL_OPEN, KEPT_CALL_MAP };
 /// Called before each of them. 0 lets it happen, below 0 leaves it out as if it had happened, and above 0 is the errno
-/// with which it fails.
+/// of its failure.
 extern int kept_simulated(
   int call, int file, const void *bytes, size_t count, int64_t offset, const char *name, const char *other);
 #define KEPT_SIMULATE(call, file, bytes, count, offset, name, other) \

@@ -1,6 +1,6 @@
 // Reading the image of a checkpoint (Sources/KeptEngine/Values/ValuesFormat.swift describes its bytes) without a lock.
-// Every number that is loaded may be torn, or be of another checkpoint: it is loaded once, and checked against what is
-// constant. Callers check the sequence number of the index before they use a result.
+// Every number that is loaded may be torn, or belong to another checkpoint: it is loaded once, and checked against what
+// is constant. Callers check the sequence number of the index before they use a result.
 #ifndef KEPT_IMAGE_H
 #define KEPT_IMAGE_H
 
@@ -72,7 +72,7 @@ static inline void kept_image_remember(kept_image *image, uint64_t hash, const u
   }
 }
 
-/// A record; if it is NULL, KEPT_SLOT_ABSENT, or KEPT_SLOT_NONE if a block must be read.
+/// A record. If it is NULL, `kind` is KEPT_SLOT_ABSENT, or KEPT_SLOT_NONE if a block must be read.
 typedef struct kept_found {
   const unsigned char *record;
   intptr_t kind;
@@ -122,8 +122,8 @@ KEPT_SEQLOCK_READ kept_found kept_image_find(
   return found;
 }
 
-/// The value of a record that is there, if it reads as it is stored, and lies in one block; else NULL, with its kind
-/// for readers: absent, unknown if the storage must be asked, or none if it must be read inside the gate.
+/// The value of a record, if it reads as it is stored and lies in one block. Otherwise NULL, and `kind` is absent,
+/// unknown if the storage must be asked, or none if the value must be read inside the gate.
 KEPT_SEQLOCK_READ const unsigned char *kept_image_value(const kept_image *image, const void *key, size_t length,
   uint64_t hash, uint64_t longest, intptr_t *kind, uint64_t *count) {
   const unsigned char *memory = image->memory;
@@ -197,7 +197,7 @@ KEPT_SEQLOCK_READ uint64_t kept_image_form_of(const unsigned char *record) {
     kept_hash_half(record + 4) >> 16 & ~(uint64_t)(KEPT_RECORD_DECLARED << 8), kept_hash_half(record + 24));
 }
 
-/// Reads a key with all that may be needed, after `kept_seqlock_begin`.
+/// Reads a key from anywhere in the index or the image, after `kept_seqlock_begin`.
 KEPT_SEQLOCK_READ intptr_t kept_image_search_word(
   const kept_seqlock_section *section, const void *key, size_t length, uint64_t hash, uint64_t *out) {
   const kept_slot *slot = kept_seqlock_find(section, key, length, hash);
@@ -263,7 +263,7 @@ KEPT_SEQLOCK_READ void kept_image_copy(const uint64_t *words, uint64_t count, ch
   buffer[count] = 0;
 }
 
-/// Reads a key with all that may be needed, after `kept_seqlock_begin`.
+/// Reads a key from anywhere in the index or the image, after `kept_seqlock_begin`.
 KEPT_SEQLOCK_READ intptr_t kept_image_search_text(const kept_seqlock_section *section, const void *key, size_t length,
   uint64_t hash, char *buffer, size_t capacity, size_t *out) {
   const kept_slot *slot = kept_seqlock_find(section, key, length, hash);

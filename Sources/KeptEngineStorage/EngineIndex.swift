@@ -12,7 +12,7 @@ import KeptValues
 ///
 /// Invariants:
 /// - While the gate is open for a position, each key that has changed since the checkpoint of the image is in the
-///   table, as it is at that position, or as one for which the storage must be asked.
+///   table, with its state at that position, or with a mark that the storage must be asked.
 /// - The table and the image change while the gate is closed, both at once. So a block that a reader adds to the image,
 ///   which it does inside the gate, belongs to the checkpoint that the image has.
 final class EngineIndex: EngineFollower {

@@ -23,7 +23,7 @@ final class EngineMaintenance: Sendable {
     var isIdle: Bool { due == nil && !isWorking }
   }
   let state = Monitor(State())
-  // The urgency of the work that was noted, and not begun since: callers that find it need not note anything. It
+  // The urgency of noted work that has not begun: callers that find it here need not note anything. It
   // changes with `due`, before the thread begins to work.
   private let noted = Atomic<Int>(0)
 
@@ -34,7 +34,7 @@ final class EngineMaintenance: Sendable {
   // A checkpoint may fail, and leave the journals as long as they were.
   private static let shortestPause: Int64 = 100
 
-  /// The length from which a checkpoint does not wait for a second: a quarter of the length that stops commits.
+  /// Longer journals get a checkpoint at once: a quarter of the length that stops commits.
   private static let longJournal: UInt64 = 16 << 20
 
   /// A journal up to this length causes no checkpoint.
@@ -68,7 +68,7 @@ final class EngineMaintenance: Sendable {
     if mustStart { start() }
   }
 
-  /// In the child of a fork there is no thread, and the parent does what was to be done.
+  /// The child of a fork has no thread; the parent does the noted work.
   func afterForkInChild() {
     state.updateQuietly { state in
       (state.hasThread, state.isWorking, state.due) = (false, false, nil)

@@ -267,7 +267,7 @@ extension EngineStorage: FastStorage {
       guard let found = readers.values?.loadedRecord(of: UnsafeRawBufferPointer(key.bytes)), let record = found,
         !record.flags.contains(.declared), let text = String(exactly: key.bytes), let name = try? KeyName(text)
       else { return nil }
-      // With a hint by which no key is found.
+      // The hint leads to no key.
       let hint = KeyHint(address: UnsafeMutableRawPointer(mutating: header), arrangement: 0)
       return KnownKey(name: name, declaration: nil, hint: hint)
     }

@@ -11,12 +11,12 @@
 //   8  array       canonical JSON
 //   9  dictionary  canonical JSON
 //
-// Numbers are little-endian. Kind 0 is no value.
+// Numbers are little-endian. Kind 0 means that there is no value.
 
 import CPlatform
 package import KeptValues
 
-/// The kind and the payload of a value, whose bytes are those of a buffer.
+/// The kind and the payload of a value; the payload is in a buffer.
 package struct StoredValue {
   package let kind: UInt8
   package let payload: UnsafeRawBufferPointer
@@ -27,7 +27,7 @@ package struct StoredValue {
   /// The highest kind.
   static let last: UInt8 = 9
 
-  /// The value; nil if the bytes are not those of a value.
+  /// The value; nil if the bytes are not a value.
   ///
   /// Throws `failed` without memory for it.
   package func value() throws(StoreError) -> Value? {

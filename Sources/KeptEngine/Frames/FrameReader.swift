@@ -81,10 +81,10 @@ package struct CommitFrame {
       + "readable data")
 }
 
-/// One change of a frame, whose bytes are those of the buffer.
+/// One change of a frame; its bytes are in the buffer.
 package struct FrameChange {
   package let effect: FrameEffect
-  /// The bytes of the key, which may be no valid key; empty if the change is not about a key.
+  /// The bytes of the key, which may be invalid; empty if the change is not about a key.
   package let key: UnsafeRawBufferPointer
   /// The kind and the payload; the kind is of `value` alone.
   package let stored: StoredValue

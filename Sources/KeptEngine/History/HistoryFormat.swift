@@ -67,7 +67,7 @@ package enum OldValue: Sendable, Equatable {
 
   var payload: [UInt8] { if case .value(_, let payload) = self { payload } else { [] } }
 
-  /// The value; nil if it is not known, or if its bytes are not those of a value.
+  /// The value; nil if it is not known, or if its bytes are not a value.
   package func value() throws(StoreError) -> Value? {
     guard case .value(let kind, let payload) = self else { return nil }
     return try payload.withUnsafeBytes { bytes in
@@ -116,7 +116,7 @@ package struct OldChange: Sendable, Equatable {
     try payload.withUnsafeBytes { bytes in Result { () throws(StoreError) in try buffer.add(bytes) } }.get()
   }
 
-  /// Reads the change at an offset; nil if the bytes are not those of one.
+  /// Reads the change at an offset; nil if the bytes are not a change.
   fileprivate static func read(
     _ bytes: UnsafeRawBufferPointer, at start: Int
   ) throws(StoreError) -> (change: OldChange, end: Int)? {

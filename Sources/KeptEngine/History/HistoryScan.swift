@@ -4,16 +4,16 @@ import CPlatform
 import KeptSystem
 import KeptValues
 
-/// The past changes of a store: those that it was made with, and those of the frames that were added.
+/// The past changes of a store: the ones that it was made with, and the changes of the frames that were added.
 ///
 /// Commits of one writer with one tag that change the same keys within a second are one change of each of the keys, if
 /// no other commit has changed one of them in between: so a commit is known as a whole or not at all. A commit that
-/// restores an old value, such as that of an undo, is a change of its own. A seal ends such a change. So the same
+/// restores an old value, such as an undo, is a change of its own. A seal ends such a change. So the same
 /// frames have the same history, whenever it is written.
 struct HistoryScan {
   /// In the order of their revisions and keys, once ``finish()`` was called.
   private(set) var changes: [OldChange]
-  /// The revision after which no change is missing.
+  /// No change after this revision is missing.
   private(set) var completeAfter: Revision
   private(set) var limits: HistoryLimits
   /// Whether changes from before the frames are forgotten, or may be.
@@ -41,7 +41,7 @@ struct HistoryScan {
   private static let mostBytes = 65_536
   /// How many changes are added before those beyond the limits are removed.
   static let step = 8192
-  /// Nanoseconds within which commits fold.
+  /// Commits fold within this time, in nanoseconds.
   private static let folding: Int64 = 1_000_000_000
 
   init(_ changes: [OldChange] = [], completeAfter: Revision, limits: String) {
@@ -185,7 +185,7 @@ struct HistoryScan {
   /// Removes the changes beyond the limits: the oldest commits, and of each key all but its last changes.
   ///
   /// Of a commit with other changes it must stay known that such a key was one of them, and of a key that it had more.
-  /// The time is that of the last change.
+  /// Ages count from the time of the last change.
   mutating func prune() {
     finish()
     let cut = lastBeyond()

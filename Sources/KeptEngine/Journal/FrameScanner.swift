@@ -46,10 +46,10 @@ package final class FrameScanner {
 
   /// Goes from a frame that does not verify to one behind it that does; returns false if none before the limit does.
   ///
-  /// The limit must be the end of published frames: then all bytes before it are of frames that follow each other, and
-  /// none is of a commit that never happened. A frame is found if it follows the damaged one, by the checksum that this
-  /// one has or should have, or if it follows another frame that is whole. So values cannot be taken for frames: none
-  /// has the random id of the journal in its checksum.
+  /// The limit must be the end of published frames: then all bytes before it are frames that follow each other, and
+  /// none belongs to a commit that never happened. A frame is found if it follows the damaged one, by the checksum that
+  /// this one has or should have, or if it follows another frame that is whole. So values cannot be taken for frames:
+  /// none has the random id of the journal in its checksum.
   func skip() throws(StoreError) -> Bool {
     let damaged = place
     guard let head = try bytes(8), let stored = head.number(4, UInt32.self) else { return false }

@@ -7,8 +7,8 @@
 //   byte 32  journal    64 bits: a random number, another one for each journal
 //   byte 40  number     64 bits: the checkpoint that it follows
 //
-// It does not say at which position the journal begins: it is created before that is known. A reader knows it from the
-// checkpoint, or from the end of the journal before.
+// The head does not have the position of the first frame: the file is created before that is known. A reader takes it
+// from the checkpoint, or from the end of the previous journal.
 
 import CPlatform
 import KeptValues

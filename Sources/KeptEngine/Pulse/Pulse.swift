@@ -146,7 +146,7 @@ final class Pulse: Sendable {
     while true {
       let found = words.owner
       if found == 0 || !isHeld(found), words.replaceOwner(found, by: holder) {
-        // It may have ended before it had woken those who were to notice that something is not synced.
+        // It may have ended before it woke the processes that sync its commit.
         if found != 0 { wake() }
         return true
       }

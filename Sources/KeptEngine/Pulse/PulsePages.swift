@@ -1,4 +1,4 @@
-// The addresses at which the pulses of open stores are mapped. They stay mapped until the process ends, because readers
+// The addresses where the pulses of open stores are mapped. They stay mapped until the process ends, because readers
 // and caches may read there late. Each serves one store after another, so there are never more of them than stores that
 // were open at once.
 
@@ -34,7 +34,7 @@ enum PulsePages {
     kept_replace_mapping(place, page, PulseWords.size) == 0
   }
 
-  /// Replaces a page by a private one, with an odd position for which no gate is open (a closed one has 1).
+  /// Replaces a page by a private one, with an odd position: no gate has it (a closed one has 1).
   static func cover(_ place: UnsafeMutableRawPointer) {
     if let own = kept_map_own(PulseWords.size) {
       kept_store64(PulseWords(own).publishedWord, 9)

@@ -3,7 +3,7 @@
 //   byte   0  magic       "KeptPuls"
 //   byte   8  format      2
 //   byte  16  store       the id of the store, 16 bytes
-//   byte  32  boot        of the kernel under which the page was set up; 0 if that is unknown
+//   byte  32  boot        the id of the boot that set the page up; 0 if it is unknown
 //   byte  64  words       see `PulseWords`, each on a cache line of its own
 //   byte 448  sleeping    32 bits: 1 if a thread may sleep on `wake`
 //   byte 512  wake        32 bits: the futex word, moved to wake the sleepers
@@ -24,7 +24,7 @@ import KeptValues
 /// - `echo` is a copy of `published`, written just after it, for a process that finds the page after a crash: a changed
 ///   bit makes one of them differ.
 /// - `checkpoint` is the number of a checkpoint that is on the disk under its name. It only grows.
-/// - `synced` is a position up to which the frames are on the disk. It only grows.
+/// - The frames up to `synced` are on the disk. It only grows.
 /// - `dirty` is 1 from before the first publishing after everything was synced. While it is set, any process with the
 ///   store open syncs within a second.
 /// - `doubt` is 0, or the number of the checkpoint that ends the doubt: after a sync has failed, the system may have

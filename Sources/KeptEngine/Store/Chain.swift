@@ -235,7 +235,7 @@ package final class Chain {
   /// Whether its checkpoint is a newer one of the same store.
   func follows(_ chain: Chain) -> Bool { store == chain.store && values.header.number > chain.values.header.number }
 
-  /// Takes over from a chain whose checkpoint is older, and whose frames were read as far as they can be.
+  /// Takes over from a chain with an older checkpoint, whose frames were read as far as possible.
   func follow(_ chain: Chain) {
     guard chain.isObserved, chain.store == store, chain.revision >= values.header.revision else { return }
     (before, isObserved) = ((chain.values.header.revision, chain.overlay), true)

@@ -7,7 +7,7 @@ package import KeptValues
 extension Engine {
   /// Makes a checkpoint of everything that is published now; does nothing if another process is making one.
   ///
-  /// A process that is killed at any point leaves a state from which the next one repeats the work.
+  /// The process may be killed at any point: the next one repeats the work.
   /// - Parameter isDue: called when no other thread or process can make one; false ends it.
   package func checkpoint(
     if isDue: () throws(StoreError) -> Bool = { () throws(StoreError) in true }

@@ -9,14 +9,14 @@ import Synchronization
 package protocol EngineFollower: AnyObject, Sendable {
   /// Called after the chain has advanced, with the lock of the engine held.
   ///
-  /// Until it returns, the image of the call before is not used for another checkpoint.
+  /// Until it returns, the image of the previous call is not used for another checkpoint.
   /// - Parameter keys: those that have changed; nil if any may have, because the chain begins with another image.
   func follow(_ chain: Chain, changed keys: [KeyName]?)
 
   /// Called when readers must ask the engine, until ``follow(_:changed:)`` is called with nil.
   func leave()
 
-  /// Called in its place after this process has committed the value of one key.
+  /// Called instead after this process has committed the value of one key.
   func follow(_ chain: Chain, put value: Value, for key: KeyName)
 }
 
@@ -48,7 +48,7 @@ package final class Engine: Sendable {
     var isForked = false
     // The state that the follower received last.
     var followed: (values: ValuesReader, position: Position)?
-    // Whether the store was found not to be in its place.
+    // Whether the store was found to be removed or replaced.
     var hasMoved = false
   }
   let state: Monitor<State>
@@ -182,7 +182,7 @@ package final class Engine: Sendable {
     if isSame, state.followed?.position == chain.position { return }
     let changed = chain.takeChanged()
     follower.follow(chain, changed: isSame ? changed : nil)
-    // Only now is the image before free.
+    // Only now is the previous image free.
     state.followed = (chain.values, chain.position)
   }
 

@@ -43,7 +43,7 @@ extension Engine {
     state.isForked = false
   }
 
-  /// Runs `body`, during which a fork may happen: it uses no lock, and nothing that the child of a fork needs.
+  /// Runs `body` while a fork may happen: it takes no lock, and uses nothing that the child of a fork needs.
   func outsideGate(_ body: () throws(StoreError) -> Void) throws(StoreError) {
     Fork.gate.leave()
     defer { Fork.gate.enter() }

@@ -59,8 +59,8 @@ extension Engine {
     }
   }
 
-  /// No commit begins while the journals since the checkpoint are longer than this: 64 times the longest that does not
-  /// make a checkpoint due.
+  /// No commit begins while the journals since the checkpoint are longer than this: 64 times the longest
+  /// journal that needs no checkpoint.
   static let longestJournals: UInt64 = 64 << 20
 
   /// Makes a checkpoint if the journals are too long for another commit.
@@ -111,7 +111,7 @@ extension Engine {
       _ = try? syncIfDirty()
     }
     state.update { $0.isClosed = true }
-    // Another thread may be making a checkpoint, for which it needs the locks; it ends soon.
+    // Another thread may be making a checkpoint. It needs the locks, and ends soon.
     checkpoints.wait { isBusy in isBusy ? nil : () }
     pulse.release()
     lock.updateQuietly { lock in

@@ -127,7 +127,7 @@ struct Overlay {
     }
   }
 
-  /// Adds a new value of a key, which is in the form in which it is stored.
+  /// Adds a new value of a key, in its stored form.
   mutating func put(_ value: Value, for key: KeyName, _ head: FrameHead) throws(StoreError) {
     try allowance.take(key.text.utf8.count + value.bytes, to: "read the changes")
     revision = head.revision

@@ -8,7 +8,7 @@ package import KeptValues
 package struct Past: Equatable {
   /// In the order of their revisions, and of the keys of one revision.
   package let changes: [OldChange]
-  /// The revision after which no change is missing.
+  /// No change after this revision is missing.
   package let completeAfter: Revision
 
   /// Reads the changes up to a chain, within the limits; nil if the file of its checkpoint is gone.

@@ -22,7 +22,7 @@ struct Salvage {
 
   static func isMarked(_ folder: borrowing OpenFolder) -> Bool { folder.status(of: markName) != nil }
 
-  /// Marks a store in which damage was found: the next process that has it alone verifies all of it.
+  /// Marks a store as damaged: the next process that has it alone verifies all of it.
   static func mark(_ folder: borrowing OpenFolder) {
     let file = kept_engine_make(folder.descriptor, markName)
     if file >= 0 { kept_engine_close(file) }

@@ -1,4 +1,4 @@
-// The memory into which the blocks of a checkpoint are read. The images of the process are never freed: a reader that
+// The memory of the blocks of a checkpoint that were read. The images of the process are never freed: a reader that
 // comes late may look into one that has another checkpoint by then, and finds that the sequence number has changed.
 
 package import CPlatform

@@ -63,7 +63,7 @@ package struct RecordFlags: OptionSet, Sendable {
   static let all: RecordFlags = [.declared, .misfit, .removal]
 }
 
-/// A record, whose bytes are those of a buffer.
+/// A record; its bytes are in a buffer.
 package struct Record {
   package var key: UnsafeRawBufferPointer
   package var value: StoredValue
@@ -144,7 +144,7 @@ struct ValuesHash {
 
   init(_ key: UnsafeRawBufferPointer, seed: UInt64) { hash = kept_hash(key.baseAddress, key.count, seed) }
 
-  /// The slot at which the search begins.
+  /// Where the search begins.
   func home(_ slots: Int) -> Int {
     let low = hash & Self.lowBits
     let product = low.multipliedFullWidth(by: UInt64(slots))

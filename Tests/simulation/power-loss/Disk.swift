@@ -81,7 +81,7 @@ struct Disk {
       return random >> 33
     }
     var names = synced
-    // By the journals of ext4 and xfs, names reach the disk in the order in which they were changed. Other file systems
+    // By the journals of ext4 and xfs, names reach the disk in the order of their changes. Other file systems
     // promise no order.
     let kept = seed == 0 ? 0 : seed == 1 || !inOrder ? changes.count : Int(next() % UInt64(changes.count + 1))
     for change in changes.prefix(kept) where inOrder || next() % 2 == 0 { names[change.name] = change.file }

@@ -34,7 +34,7 @@ final class Life {
     return (numbers >> 33) % bound
   }
 
-  /// Commits with a text of any length, of which some are durable, and makes checkpoints.
+  /// Commits texts of any length, some of them durably, and makes checkpoints.
   func run() throws {
     recorder_start()
     defer { recorder_stop() }

@@ -35,7 +35,7 @@ struct Secrets {
     return rounds
   }
 
-  // More than the calls of all that is done.
+  // More than the calls of all steps.
   private static let calls = 200
 
   private func open() throws -> Engine { try Engine(try OpenFolder.own(folder)) }

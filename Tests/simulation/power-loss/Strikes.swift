@@ -8,13 +8,13 @@ import KeptEngine
 import KeptSystem
 import KeptValues
 
-/// An operation whose every call is struck.
+/// An operation; each of its calls is struck.
 private struct Operation {
   let name: String
   /// Whether it begins with no store, or with a damaged one.
   var beginsEmpty = false
   var isSalvage = false
-  /// What is done before the first call that is struck.
+  /// What happens before the first call that is struck.
   var before: (Strikes) throws -> Void = { try $0.open() }
   let run: (Strikes) throws -> Void
 }

@@ -1,6 +1,6 @@
 // Cuts the power at every event of a store's life: durable commits remain, others are lost only from the end, a commit
 // is complete or absent, and nothing is damaged.
-//   power-loss SEED [FAILING]   FAILING: every so many syncs of a file one fails (0: none)
+//   power-loss SEED [FAILING]   one of FAILING syncs of a file fails (0: none)
 //   power-loss strikes          kills the process at each call of each operation, and makes each fail
 //   power-loss secrets ROUNDS   kills a process that replaces secrets, and looks for them in all files
 

@@ -35,7 +35,7 @@ enum FullDisk {
       ReadOnlyEngine(try OpenFolder.own(store)).read { chain throws(StoreError) in try chain.state(of: KeyName("a")) },
       number)
     guard try size(store + "/journal.0") - length < 8192 else { throw Failed("the journal has grown") }
-    // A commit for which the rest is too little takes nothing away.
+    // A commit that does not fit uses none of the remaining room.
     unlink(folder + "/filler")
     try fill(folder, leaving: 100_000)
     let before = try size(store + "/journal.0")

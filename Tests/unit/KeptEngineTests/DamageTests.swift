@@ -315,7 +315,7 @@ import Testing
     #expect(try second.read { $0.note }.contains("quarantine"))
   }
 
-  @Test func `the checkpoint of another store has no say`() throws {
+  @Test func `the checkpoint of another store is ignored`() throws {
     let other = try TestFolder()
     let engine = try Engine(try OpenFolder.own(other.path))
     for key in values.keys { try engine.set(key, .string("foreign")) }

@@ -1,4 +1,4 @@
-// Processes that are killed at any time: every commit that was acknowledged is there, whole, and nothing is damaged.
+// Processes that are killed at any time: every acknowledged commit is complete, and nothing is damaged.
 
 import CPlatform
 import Foundation

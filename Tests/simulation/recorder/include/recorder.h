@@ -23,10 +23,10 @@ void recorder_stop(void);
 size_t recorder_count(void);
 const recorded_event *recorder_event(size_t index);
 
-/// From now on every so many syncs of a file fail, and the disk drops what it could not write; 0: none.
+/// From now on one of `every` syncs of a file fails, and the disk drops what it could not write; 0: none.
 void recorder_fail(unsigned every);
 
-/// After so many calls, none has an effect any more, as if the process had been killed; until it revives.
+/// After a number of calls, no call has an effect, as if the process had been killed, until it revives.
 void recorder_die(unsigned calls);
 void recorder_revive(void);
 

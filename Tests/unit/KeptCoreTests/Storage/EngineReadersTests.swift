@@ -240,7 +240,7 @@ import Testing
     for number in 0..<3000 { #expect(try reader.value(KeyName("key.\(number)")) == 4) }
   }
 
-  /// A text in which each part of eight bytes says the same.
+  /// A text that repeats a number, in parts of eight bytes.
   private static func text(_ number: Int64, parts: Int) -> String {
     let digits = String(number)
     return String(repeating: String(repeating: "0", count: 8 - digits.utf8.count) + digits, count: parts)
