@@ -74,6 +74,8 @@ package final class Chain {
 
   var store: StoreID { values.header.store }
   var last: Journal { journals[journals.count - 1] }
+  /// Its open files.
+  var files: [StoreFile] { journals.map(\.file) + (values.file.map { [$0] } ?? []) }
 
   enum Progress {
     /// The limit was reached, or all that verifies.

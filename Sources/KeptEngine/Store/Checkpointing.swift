@@ -33,9 +33,11 @@ extension Engine {
     }
   }
 
-  /// Lets a fork happen, and ends a checkpoint when the store is closed.
-  private func pause() throws(StoreError) {
-    try outsideGate { () throws(StoreError) in }
+  /// Syncs a file, lets a fork happen, and ends a checkpoint when the store is closed.
+  ///
+  /// - Parameter open: the open files that only this thread uses.
+  private func pause(_ open: [StoreFile], syncing file: StoreFile? = nil) throws(StoreError) {
+    try outsideGate(open) { () throws(StoreError) in try file?.sync() }
     if state.read(\.isClosed) { throw StoreError(.closed, "the store was closed; open it again") }
   }
 
@@ -85,7 +87,7 @@ extension Engine {
       guard try chain.catchUpOne(published, folder) == .done, chain.last.header.number > last else { throw missing }
     }
     guard before.number < number else { return }
-    try pause()
+    try pause(chain.files)
     let end = chain.place
     var header = ValuesHeader(store: before.store, number: number, position: end.position, previous: end.previous)
     let overlay = chain.overlay
@@ -96,10 +98,10 @@ extension Engine {
 
     try HistoryFile.add(chain, to: &header, folder)
     let draft = Recovery.draftPrefix + Chain.valuesName
-    try pause()
-    let writer = ValuesWriter(try folder.makeFile(draft), header) { [self] file throws(StoreError) in
-      try outsideGate { () throws(StoreError) in try file?.sync() }
-      try pause()
+    try pause(chain.files)
+    let file = try folder.makeFile(draft)
+    let writer = ValuesWriter(file, header) { [self] unsynced throws(StoreError) in
+      try pause(chain.files + [file], syncing: unsynced)
     }
     try Fold(chain: chain, floor: header.floor, fits: fits).write(to: writer)
     _ = try writer.finish()

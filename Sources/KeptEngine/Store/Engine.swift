@@ -61,6 +61,8 @@ package final class Engine: Sendable {
   let lock: Monitor<StoreFile?>
   // Whether a thread of this process makes a checkpoint, or closes the store.
   let checkpoints = Monitor(false)
+  // The files that a checkpoint has open while a fork may happen.
+  let folding = Monitor<[StoreFile]>([])
   private let forked: EngineFork
   let failed = Monitor(FailedCheckpoints())
   /// Whether a value fits a declaration, both as they are stored: a checkpoint notes it, so that reading need not look.
@@ -86,7 +88,7 @@ package final class Engine: Sendable {
     self.timeoutMilliseconds = timeoutMilliseconds
     self.folder = folder
     state = Monitor(State(chain: chain, writer: FrameWriter()))
-    forked = EngineFork(self.lock, pulse, checkpoints, state)
+    forked = EngineFork(self.lock, pulse, checkpoints, state, folding)
     Fork.join(forked)
   }
 

@@ -2,8 +2,9 @@
 //
 // The child closes the parent's open files of the pulse and of the folder at once, because the kernel's locks belong to
 // an open file: the child would keep them when the parent has ended. A thread that makes a checkpoint lets a fork
-// happen at its pauses. It exists only in the parent, which goes on.
+// happen at its pauses. It exists only in the parent, which goes on: the child closes the files of that thread.
 
+import CPlatform
 import KeptSystem
 import KeptValues
 
@@ -15,10 +16,15 @@ final class EngineFork: ForkAware {
   private let pulse: Pulse
   private let checkpoints: Monitor<Bool>
   private let state: Monitor<Engine.State>
+  private let folding: Monitor<[StoreFile]>
 
   init(
-    _ lock: Monitor<StoreFile?>, _ pulse: Pulse, _ checkpoints: Monitor<Bool>, _ state: Monitor<Engine.State>
-  ) { (self.lock, self.pulse, self.checkpoints, self.state) = (lock, pulse, checkpoints, state) }
+    _ lock: Monitor<StoreFile?>, _ pulse: Pulse, _ checkpoints: Monitor<Bool>, _ state: Monitor<Engine.State>,
+    _ folding: Monitor<[StoreFile]>
+  ) {
+    (self.lock, self.pulse, self.checkpoints, self.state) = (lock, pulse, checkpoints, state)
+    self.folding = folding
+  }
 
   func beforeFork() {}
 
@@ -26,6 +32,11 @@ final class EngineFork: ForkAware {
     lock.updateQuietly { $0 = nil }
     pulse.afterForkInChild()
     checkpoints.updateQuietly { $0 = false }
+    folding.updateQuietly { files in
+      // A thread that does not exist here refers to them for ever, so nothing else closes them.
+      for file in files { kept_engine_close(file.descriptor) }
+      files = []
+    }
     state.updateQuietly { $0.isForked = true }
   }
 }
@@ -44,9 +55,15 @@ extension Engine {
   }
 
   /// Runs `body` while a fork may happen: it takes no lock, and uses nothing that the child of a fork needs.
-  func outsideGate(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+  ///
+  /// - Parameter files: only the calling thread uses them, which the child does not have: it closes them.
+  func outsideGate(_ files: [StoreFile], _ body: () throws(StoreError) -> Void) throws(StoreError) {
+    folding.updateQuietly { $0 = files }
     Fork.gate.leave()
-    defer { Fork.gate.enter() }
+    defer {
+      Fork.gate.enter()
+      folding.updateQuietly { $0 = [] }
+    }
     try body()
   }
 }

@@ -14,7 +14,7 @@ package final class ValuesReader: @unchecked Sendable {
   package let image: Image
   let path: String
   // nil if all of it was read.
-  private let file: StoreFile?
+  let file: StoreFile?
   // Does not change.
   private let checksums = ByteBuffer(to: "read a checkpoint")
   // One block is read at a time.

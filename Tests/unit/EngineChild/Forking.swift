@@ -80,6 +80,18 @@ enum Forking {
     return kept_engine_lock_folder(descriptor, Int32(KEPT_ENGINE_ALONE))
   }
 
+  /// Whether this process has a file open that becomes the next checkpoint.
+  private static func hasOpenDraft() -> Bool {
+    var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+    for descriptor in 0..<1024 {
+      let length = readlink("/proc/self/fd/\(descriptor)", &path, path.count - 1)
+      guard length > 0 else { continue }
+      path[length] = 0
+      if strstr(path, "/.new-") != nil { return true }
+    }
+    return false
+  }
+
   static func run(_ folder: String, _ mode: String) throws {
     if mode == "orphan" { return try outliveParent(folder) }
     let storage = try EngineStorage(path: folder)
@@ -277,6 +289,7 @@ enum Forking {
     try start { try isAllThere() }
     for round in 0..<Int64(rounds) {
       let child = try forkChild {
+        if hasOpenDraft() { throw Failed("the draft of a checkpoint is open") }
         try isAllThere()
         try set(shared, "c\(round)", round)
         try expect(shared, "c\(round)", round)
