@@ -93,9 +93,15 @@ struct Benchmark {
     figures[name, default: [:]][kind, default: []].append(figure)
   }
 
-  mutating func measureGets(_ kind: Kind, _ count: Int) throws {
-    let path = "\(root)/\(kind.rawValue)-\(count)"
+  /// The folder of a store, which is made with `count` keys if it does not exist.
+  func folder(_ kind: Kind, _ count: Int, _ name: String = "keys") throws -> String {
+    let path = "\(root)/\(kind.rawValue)-\(count)-\(name)"
     if access(path, F_OK) != 0 { try fill(kind, path, count) }
+    return path
+  }
+
+  mutating func measureGets(_ kind: Kind, _ count: Int) throws {
+    let path = try folder(kind, count)
     let keys = try (0..<count).map { PreparedKey(try KeyName(key($0))) }
     let order = Array(0..<count).shuffled()
     let (storage, before) = (try kind.open(path), privateBytes())
@@ -121,7 +127,7 @@ struct Benchmark {
   }
 
   mutating func measureOpening(_ kind: Kind, joining: Bool) throws {
-    let path = "\(root)/\(kind.rawValue)-1000"
+    let path = try folder(kind, 1000)
     let other = joining ? try kind.open(path) : nil
     defer { other?.close() }
     let name = try KeyName(key(500))
@@ -129,7 +135,7 @@ struct Benchmark {
   }
 
   mutating func measureCommits(_ kind: Kind) throws {
-    let store = Store(storage: try kind.open("\(root)/\(kind.rawValue)-1000"))
+    let store = Store(storage: try kind.open(folder(kind, 1000)))
     let name = try KeyName(key(7))
     for _ in 0..<20 {
       let took = try nanoseconds {
@@ -154,8 +160,7 @@ struct Benchmark {
 
   /// Opens a store of 1,000 keys after 64 KiB of commits, next to a process that has it open.
   mutating func measureOpeningWithCommits(_ kind: Kind) throws {
-    let path = "\(root)/\(kind.rawValue)-frames"
-    if access(path, F_OK) != 0 { try fill(kind, path, 1000) }
+    let path = try folder(kind, 1000, "frames")
     let name = try KeyName(key(500))
     for _ in 0..<10 {
       let writer = Store(storage: try kind.open(path))
@@ -167,9 +172,7 @@ struct Benchmark {
   }
 
   mutating func measureWhole(_ kind: Kind) throws {
-    let path = "\(root)/\(kind.rawValue)-100000"
-    if access(path, F_OK) != 0 { try fill(kind, path, 100_000) }
-    let storage = try kind.open(path)
+    let storage = try kind.open(folder(kind, 100_000))
     let store = Store(storage: storage)
     for _ in 0..<5 {
       note("snapshot of 100000 keys, ms", kind, try nanoseconds { _ = try store.snapshot() } / 1e6)
@@ -183,8 +186,7 @@ struct Benchmark {
 
   /// Commits 100,000 keys while another thread, as another process, commits one again and again.
   mutating func measureImport(_ kind: Kind) throws {
-    let path = "\(root)/\(kind.rawValue)-import"
-    if access(path, F_OK) != 0 { try fill(kind, path, 1000) }
+    let path = try folder(kind, 1000, "import")
     var batch = Batch()
     for number in 0..<100_000 {
       batch.edit(try KeyName(key(number)), .set(.int(Int64.random(in: 0 ... .max))))
@@ -217,7 +219,6 @@ let parts = CommandLine.arguments.dropFirst(2)
 func isWanted(_ part: String) -> Bool { parts.isEmpty || parts.contains(part) }
 mkdir(benchmark.root, 0o700)
 do {
-  for kind in Kind.allCases { try fill(kind, "\(benchmark.root)/\(kind.rawValue)-1000", 1000) }
   for _ in 0..<3 {
     for kind in Kind.allCases where isWanted("get") { try benchmark.measureGets(kind, 1000) }
     for kind in Kind.allCases where isWanted("get") { try benchmark.measureGets(kind, 100_000) }

@@ -10,16 +10,13 @@ import Testing
 @testable import KeptEngineStorage
 
 @Suite(.timeLimit(.minutes(5))) struct EngineLifeTests {
-  private let folder: TemporaryFolder
-  private var path: String { StorageUnderTest.engine.path(in: folder) }
-  init() throws { folder = try TemporaryFolder() }
+  private let folder: EngineFolder
+  init() throws { folder = try EngineFolder() }
 
-  private func open() throws -> EngineStorage { try EngineStorage(path: path) }
-
-  private func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path + "/" + name) }
+  private func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: folder.path + "/" + name) }
 
   @Test func `commits are synced, a long journal becomes a checkpoint, and the thread sleeps`() throws {
-    let storage = try open()
+    let storage = try folder.open()
     let maintenance = storage.readers.maintenance
     #expect(try storage.value(key("a")) == nil)
     #expect(maintenance.state.read { $0.isIdle && !$0.hasThread }, "a store that is only read has no thread")
@@ -34,7 +31,7 @@ import Testing
   }
 
   @Test func `a journal that grows fast does not wait for a second`() throws {
-    let storage = try open()
+    let storage = try folder.open()
     let maintenance = storage.readers.maintenance
     // No thread does the work before the time for it is read.
     maintenance.state.update { $0.hasThread = true }
@@ -48,9 +45,9 @@ import Testing
   }
 
   @Test func `commits of a process that has ended are synced by another one`() throws {
-    let (storage, waiting) = (try open(), try open())
+    let (storage, waiting) = (try folder.open(), try folder.open())
     try {
-      let ended = try Engine(try OpenFolder.own(path))
+      let ended = try Engine(try OpenFolder.own(folder.path))
       try ended.commit { chain, frames throws(StoreError) in
         try frames.begin(KeptEngine.FrameHead(writer: 1, revision: chain.revision + 1, time: 0))
         try frames.add(.int(1), for: KeyName("a"))
@@ -64,7 +61,7 @@ import Testing
     // A process that joins, or waits, takes care of them as well.
     storage.readers.maintenance.end()
     try storage.commit(key("a"), .set(2))
-    let joined = try open()
+    let joined = try folder.open()
     joined.readers.maintenance.awaitIdle()
     #expect(!storage.engine.isDirty)
     joined.readers.maintenance.end()
@@ -77,8 +74,8 @@ import Testing
   }
 
   @Test func `with journals that are too long, no commit begins`() throws {
-    let (storage, other) = (try open(), try open())
-    let draft = path + "/.new-values"
+    let (storage, other) = (try folder.open(), try folder.open())
+    let draft = folder.path + "/.new-values"
     var batch = Batch()
     batch.busyTimeoutMilliseconds = 1
     batch.edit(try key("a"), .set(1))
@@ -110,7 +107,7 @@ import Testing
     weak var weakly: EngineStorage?
     var maintenance: EngineMaintenance?
     try {
-      let storage = try open()
+      let storage = try folder.open()
       try storage.commit(key("a"), .set(1))
       (weakly, maintenance) = (storage, storage.readers.maintenance)
       #expect(maintenance?.state.read(\.hasThread) == true)

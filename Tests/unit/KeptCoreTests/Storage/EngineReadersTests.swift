@@ -13,18 +13,15 @@ import Testing
 @testable import KeptEngineStorage
 
 @Suite struct EngineReadersTests {
-  private let folder: TemporaryFolder
-  private var path: String { StorageUnderTest.engine.path(in: folder) }
-  init() throws { folder = try TemporaryFolder() }
-
-  private func open() throws -> EngineStorage { try EngineStorage(path: path) }
+  private let folder: EngineFolder
+  init() throws { folder = try EngineFolder() }
 
   /// Opens a store whose checkpoint has some values.
   private func open(_ values: [String: Value]) throws -> EngineStorage {
     try {
-      let writer = try open(); try set(values, in: writer); try writer.engine.checkpoint()
+      let writer = try folder.open(); try set(values, in: writer); try writer.engine.checkpoint()
     }()
-    return try open()
+    return try folder.open()
   }
 
   private func set(_ values: [String: Value], in storage: EngineStorage) throws {
@@ -71,7 +68,7 @@ import Testing
   }
 
   @Test func `a value that is put at once is the one that other processes read`() throws {
-    let (one, other) = (try open(["key": 0]), try open())
+    let (one, other) = (try open(["key": 0]), try folder.open())
     let (store, key) = (Store(storage: one), try KeyName("key"))
     let long = [Value.string(String(repeating: "long", count: 2000)), .string(String(repeating: "short", count: 800))]
     var revision = try one.revision()
@@ -92,7 +89,7 @@ import Testing
   }
 
   @Test func `what has changed since the checkpoint hides the image`() throws {
-    let (one, other) = (try open(), try open())
+    let (one, other) = (try folder.open(), try folder.open())
     try set(["a": 1, "b": 2, "c": 3], in: one)
     try one.engine.checkpoint()
     let store = Store(storage: one)
@@ -116,7 +113,7 @@ import Testing
   }
 
   @Test func `a declaration decides what a key in the image reads as`() throws {
-    let writer = try open()
+    let writer = try folder.open()
     try set(["wrong": "text", "right": 5, "old": 7], in: writer)
     var batch = Batch()
     for key in ["default", "wrong", "right"] {
@@ -125,7 +122,7 @@ import Testing
     batch.isAdmittedAsItIs = true
     _ = try writer.commit(batch)
     try writer.engine.checkpoint()
-    let store = Store(storage: try open())
+    let store = Store(storage: try folder.open())
     for _ in 0..<2 {
       #expect(try store.value(forKey: "default") == 3)
       #expect(try store.value(forKey: "wrong") == 3)
@@ -137,7 +134,7 @@ import Testing
   }
 
   @Test func `a snapshot stays as it was`() throws {
-    let storage = try open()
+    let storage = try folder.open()
     var values = (0..<3000).map { ("key.\($0)", Value.int(Int64($0))) }
     try set(Dictionary(uniqueKeysWithValues: values), in: storage)
     try storage.engine.checkpoint()
@@ -209,7 +206,7 @@ import Testing
   }
 
   @Test func `a checkpoint waits for readers that are inside the image before`() throws {
-    let (reader, writer) = (try open(), try open())
+    let (reader, writer) = (try folder.open(), try folder.open())
     try set(Dictionary(uniqueKeysWithValues: (0..<3000).map { ("key.\($0)", .int(1)) }), in: writer)
     try writer.engine.checkpoint()
     _ = try reader.value(KeyName("key.0"))
@@ -306,8 +303,8 @@ import Testing
 
   @Test(arguments: [false, true])
   func `reads race with commits and checkpoints`(ofAnotherProcess: Bool) throws {
-    let reader = try open()
-    let writer = ofAnotherProcess ? try open() : reader
+    let reader = try folder.open()
+    let writer = ofAnotherProcess ? try folder.open() : reader
     var numbers = SeededRandom(seed: 7)
     try write(1, to: writer, &numbers)
     let store = Store(storage: reader)

@@ -70,6 +70,16 @@ enum StorageUnderTest: String, CaseIterable, CustomTestStringConvertible {
   static let historical: [StorageUnderTest] = [.local, .engine]
 }
 
+/// A folder with stores on the engine, which is removed after the test.
+struct EngineFolder {
+  private let folder: TemporaryFolder
+  var path: String { StorageUnderTest.engine.path(in: folder) }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  func open() throws -> EngineStorage { try EngineStorage(path: path) }
+}
+
 /// A folder that is removed with the last reference to it.
 final class TemporaryFolder: Sendable {
   let path: String
