@@ -20,14 +20,14 @@ extension Chain {
 
   func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries {
     var (found, seen): (StoredEntries, Set<KeyName>) = (StoredEntries(entries: [], revision: revision), [])
-    func add(_ key: KeyName, _ state: Result<KeyState, StoreError>) {
+    func add(_ key: KeyName, _ state: Result<KeyState, StoreError>) throws(StoreError) {
       // Scopes may overlap.
       guard scopes.count == 1 || seen.insert(key).inserted else { return }
       switch state {
       case .success(let state):
         if let entry = Entry(state) { found.entries.append(KeyedEntry(key: key, entry: entry)) }
       case .failure(let error):
-        let rest = try? self.state(of: key, ignoresValue: true)
+        let rest = try readable(key)
         found.unreadable.append(
           UnreadableEntry(
             key: key, reason: error, revision: rest?.revision ?? 0, declaration: rest?.declaration.map { .stored($0) }))
@@ -35,9 +35,9 @@ extension Chain {
     }
     for scope in scopes {
       switch scope {
-      case .key(let key): add(key, try stateOrDamage(of: key))
+      case .key(let key): try add(key, try stateOrDamage(of: key))
       case .prefix(let prefix):
-        try forEachState(below: prefix) { key, state throws(StoreError) in add(key, state) }
+        try forEachState(below: prefix) { key, state throws(StoreError) in try add(key, state) }
       }
     }
     return found
@@ -46,9 +46,18 @@ extension Chain {
   func declarations(prefix: ExactString) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] {
     var found: [(key: KeyName, declaration: Declaration)] = []
     try forEachState(below: prefix) { key, state throws(StoreError) in
-      if let text = try state.get().declaration { found.append((key, .stored(text))) }
+      let known = if case .success(let state) = state { state } else { try readable(key) }
+      if let text = known?.declaration { found.append((key, .stored(text))) }
     }
     return found
+  }
+
+  /// The state of a key without its value, which cannot be read; nil if the rest cannot be read either.
+  private func readable(_ key: KeyName) throws(StoreError) -> KeyState? {
+    do throws(StoreError) { return try state(of: key, ignoresValue: true) } catch {
+      guard error.code == .corrupt else { throw error }
+      return nil
+    }
   }
 
   func delta(after revision: Revision) throws(StoreError) -> ChangesAfter {

@@ -64,6 +64,21 @@ import Testing
     #expect(found.unreadable.first?.revision == 2 && found.unreadable.first?.declaration?.type == .integer)
   }
 
+  @Test(arguments: StorageUnderTest.withLocations)
+  func `does not hide declarations`(_ kind: StorageUnderTest) throws {
+    let fill = { (storage: any Storage) in
+      let store = Store(storage: storage)
+      for name in ["a", "b"] {
+        try store.declare(Declaration(json: #"{"type":"integer"}"#), forKey: name)
+        try store.set(1, forKey: name)
+      }
+    }
+    let storage = try kind.open(in: folder, filledBy: fill, spoiling: ["a"])
+    let found = try storage.declarations(prefix: "")
+    #expect(found.map(\.key.text) == ["a", "b"])
+    #expect(found.allSatisfy { $0.declaration.type == .integer })
+  }
+
   @Test func `is not removed for observers whose past is forgotten`() throws {
     let local = StorageUnderTest.local
     let store = Store(

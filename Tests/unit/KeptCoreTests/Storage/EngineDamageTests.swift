@@ -1,0 +1,71 @@
+// A damaged store on the engine: what its storage lists, and how it names what a salvage has lost.
+
+import Foundation
+import KeptEngine
+@testable import KeptSchema
+import KeptValues
+import Testing
+
+@testable import KeptCore
+@testable import KeptEngineStorage
+
+@Suite struct EngineDamageTests {
+  private let folder: EngineFolder
+  private let keys: [KeyName]
+
+  /// A store whose checkpoint has several blocks of records.
+  init() throws {
+    folder = try EngineFolder()
+    keys = try (100..<300).map { try KeyName("key.\($0)") }
+    let storage = try folder.open()
+    var batch = Batch()
+    for key in keys {
+      batch.edit(key, .set(.string(String(repeating: "x", count: 50))))
+      batch.declare(key, try Declaration(json: #"{"type":"string"}"#))
+    }
+    _ = try storage.commit(batch)
+    try storage.engine.checkpoint()
+    storage.close()
+  }
+
+  /// Changes the value of a key in the checkpoint.
+  private func damage(_ key: KeyName) throws {
+    let file = URL(filePath: folder.path + "/values")
+    var bytes = try Data(contentsOf: file)
+    bytes[try #require(bytes.range(of: Data(key.text.utf8))).upperBound] ^= 1
+    try bytes.write(to: file)
+  }
+
+  @Test func `declarations outside a damaged block are listed`() throws {
+    try damage(keys[0])
+    let storage = try folder.open()
+    let listed = try storage.declarations(prefix: "")
+    #expect(listed.count > 100 && listed.count < keys.count)
+    #expect(listed.map(\.key) == keys.suffix(listed.count))
+    #expect(listed.allSatisfy { $0.declaration.type == .string })
+    #expect(throws: StoreError.self) { try storage.value(keys[0]) }
+    #expect(try ReadOnlyEngineStorage(StoreFolder(path: folder.path)).declarations(prefix: "").count == listed.count)
+  }
+
+  @Test func `a salvage names the lost keys until it is acknowledged`() throws {
+    for key in [keys[7], keys[199]] { try damage(key) }
+    let found = try folder.open()
+    #expect(throws: StoreError.self) { try found.value(keys[7]) }
+    #expect(try found.salvaged() == nil)
+    found.close()
+    let storage = try folder.open()
+    let note = try #require(try storage.salvaged())
+    #expect(note.lostKeys == [keys[7], keys[199]])
+    #expect(FileManager.default.fileExists(atPath: note.quarantine + "/values"))
+    for key in keys { #expect(try (storage.value(key) == nil) == note.lostKeys.contains(key)) }
+    try storage.commit(keys[7], .set("again"))
+    try storage.engine.checkpoint()
+    storage.close()
+    let again = try folder.open()
+    #expect(try again.salvaged()?.lostKeys == note.lostKeys)
+    try again.acknowledgeSalvage()
+    #expect(try again.salvaged() == nil)
+    again.close()
+    #expect(try folder.open().salvaged() == nil)
+  }
+}
