@@ -1,7 +1,6 @@
-// A process of the engine's tests. kept-engine-child fork FOLDER MODE: see Forking.swift. kept-engine-child FOLDER SEED
-// commits until it is killed: each commit counts one
-// of its keys and the key "total" up together, and is written to standard output as a line. Now and then it makes a
-// checkpoint, syncs, or opens the store again.
+// A process of the engine's tests. The other files describe its modes. kept-engine-child FOLDER SEED commits until it
+// is killed: each commit counts one of its keys and the key "total" up together, and is written to standard output as a
+// line. Now and then it makes a checkpoint, syncs, or opens the store again.
 
 import CPlatform
 import KeptEngine
@@ -49,6 +48,8 @@ do {
     try Forking.run(arguments[2], arguments[3])
   } else if arguments[1] == "full" {
     try FullDisk.run(arguments[2])
+  } else if arguments[1] == "unreadable" {
+    try Unreadable.run(arguments[2])
   } else if arguments[1] == "observe" {
     try Observing.run(arguments[2])
   } else {

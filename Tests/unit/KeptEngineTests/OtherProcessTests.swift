@@ -75,6 +75,11 @@ import Testing
     process.waitUntilExit()
   }
 
+  @Test func `a file that may not be read is named, and nothing is salvaged`() throws {
+    // The other user may not write the counts of the lines that run.
+    #expect(try Self.output("LLVM_PROFILE_FILE=/dev/null", child(), "unreadable", folder.path) == "ok\n")
+  }
+
   private static let mounts = "mount -t tmpfs -o size=1m none"
   /// Whether this user may have file systems of its own.
   private static let canMount = (try? output("unshare", "-Urm", "sh", "-c", "\(mounts) /tmp && echo ok")) == "ok\n"
