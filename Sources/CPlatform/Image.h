@@ -1,4 +1,4 @@
-// Reading the image of a checkpoint (Sources/KeptEngine/Values/ValuesFormat.swift describes its bytes) without a lock.
+// Reading the image of a checkpoint (docs/internals/checkpoint-and-journal.md describes its bytes) without a lock.
 // Every number that is loaded may be torn, or belong to another checkpoint: it is loaded once, and checked against what
 // is constant. Callers check the sequence number of the index before they use a result.
 #ifndef KEPT_IMAGE_H

@@ -1,17 +1,5 @@
-// How a value is stored, in frames, records and the history: a kind, and a payload.
-//
-//   kind           payload
-//   1  bool        8 bits: 0 or 1
-//   2  int         64 bits
-//   3  uint        64 bits; it is above Int64.max
-//   4  double      64 bits; NaN is the one quiet NaN
-//   5  string      UTF-8
-//   6  bytes       as they are
-//   7  date        64 bits: seconds since 1970; 32 bits: nanoseconds
-//   8  array       canonical JSON
-//   9  dictionary  canonical JSON
-//
-// Numbers are little-endian. Kind 0 means that there is no value.
+// How a value is stored, in frames, records and the history: a kind, and a payload
+// (docs/internals/checkpoint-and-journal.md describes them).
 
 import CPlatform
 package import KeptValues

@@ -1,26 +1,5 @@
-// The bytes of a frame: one commit, with everything that it changes, or the seal that ends a journal.
-//
-//   byte  0  length     32 bits: the bytes of the frame, a multiple of 8. The lowest bit marks a seal.
-//   byte  4  checksum   32 bits: CRC-32C over three numbers of 64 bits (the id of the journal, the position of the
-//                       frame, the checksum of the frame before), and over all other bytes of the frame
-//   byte  8  writer     64 bits: a random number of the process that wrote it
-//   byte 16  revision   64 bits
-//   byte 24  time       64 bits: nanoseconds since 1970, by the wall clock of the writer
-//   byte 32  count      32 bits: the changes
-//   byte 36  tag        16 bits: the bytes of the tag, or 0xFFFF for none
-//   byte 38  flags      16 bits: 1 if the commit replaces or removes a secret, or makes a key one
-//   byte 40  the tag, the changes, and zeros up to the length
-//
-// A change:
-//
-//   byte  0  effect     8 bits, see `FrameEffect`
-//   byte  1  kind       8 bits: the kind of the value, see `StoredValue`
-//   byte  2  key        16 bits: the bytes of the key
-//   byte  4  payload    32 bits: the bytes of the payload
-//   byte  8  the key, the payload
-//
-// A seal has 16 bytes: length, checksum, and the id of the journal that follows. All numbers are little-endian, and
-// none but the words of a frame's head is aligned.
+// A frame: one commit, with everything that it changes, or the seal that ends a journal
+// (docs/internals/checkpoint-and-journal.md describes its bytes).
 
 package import KeptValues
 

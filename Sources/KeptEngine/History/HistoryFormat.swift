@@ -1,32 +1,5 @@
-// The file `history.<k>`: the values that commits have replaced, in blocks one after the other. A checkpoint names the
-// file, and how many of its bytes belong to it. A block is at a multiple of 8 bytes:
-//
-//   byte  0  after     64 bits: the revision before the first commit that it may have
-//   byte  8  last      64 bits: the revision of the last one, which is `after` of the next block
-//   byte 16  count     64 bits: the changes in the file up to the end of the block
-//   byte 24  oldest    64 bits: the time of the oldest of them
-//   byte 32  the changes, in the order of their revisions, and zeros
-//   the last 8 bytes
-//            length    32 bits: the bytes of the block, a multiple of 8
-//            checksum  32 bits: CRC-32C over two numbers of 64 bits (k, and the offset of the block), and over all
-//                      other bytes of the block
-//
-// A change of a key's value, which may be that of several commits (see `HistoryScan`):
-//
-//   byte  0  revision  64 bits: that of the last commit
-//   byte  8  time      64 bits: of that commit, in milliseconds since 1970
-//   byte 16  tag       16 bits: the bytes of the tag, or 0xFFFF for none
-//   byte 18  key       16 bits: the bytes of the key
-//   byte 20  form      8 bits: what is kept of the old value, see `OldValue`
-//   byte 21  kind      8 bits: that of the old value, see `StoredValue`
-//   byte 22  folded    16 bits: how many revisions before this one that of the first commit is
-//   byte 24  value     32 bits: the bytes of the old value
-//   byte 28  the tag, the key, the old value
-//
-// All numbers are little-endian. The file is read from its end: a block that does not verify ends what is known.
-//
-// A backup has its history behind the checkpoint, in the same blocks. There k is the highest number, and offsets count
-// from the beginning of the history.
+// The file `history.<k>`: the values that commits have replaced, in blocks that are read from the last one on
+// (docs/internals/checkpoint-and-journal.md describes their bytes). A backup has its history behind the checkpoint.
 
 import CPlatform
 import KeptSystem

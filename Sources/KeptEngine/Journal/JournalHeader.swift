@@ -1,11 +1,4 @@
-// The head of a file `journal.<n>`, in its first 512 bytes, and once more from byte 256 on; the frames follow.
-//
-//   byte  0  magic      "KeptJrnl"
-//   byte  8  format     32 bits: 2
-//   byte 12  checksum   32 bits: CRC-32C of the other bytes up to 48
-//   byte 16  store      the id of the store, 16 bytes
-//   byte 32  journal    64 bits: a random number, another one for each journal
-//   byte 40  number     64 bits: the checkpoint that it follows
+// The head of a file `journal.<n>`, in its first 512 bytes (docs/internals/checkpoint-and-journal.md describes it).
 //
 // The head does not have the position of the first frame: the file is created before that is known. A reader takes it
 // from the checkpoint, or from the end of the previous journal.
