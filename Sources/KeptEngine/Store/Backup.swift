@@ -45,12 +45,18 @@ package enum Backup {
 
   /// Reads a backup record by record: not through its hash table, which may lead past some of them.
   ///
-  /// Throws `unsupported` for a file that is not a backup, and `corrupt` for a damaged one.
+  /// Throws `unsupported` for a file that is not a backup or of another format, and `corrupt` for a damaged one.
   /// - Parameter body: receives the keys in their order, with their states.
   /// - Returns: the schema version.
   package static func read(
     _ file: StoreFile, _ body: (KeyName, KeyState) throws(StoreError) -> Void
   ) throws(StoreError) -> UInt32 {
+    let beginning = ByteBuffer(to: "read a backup")
+    beginning.truncate(to: try file.read(try beginning.add(8), at: 0))
+    guard beginning.bytes.number(0, UInt64.self) == ValuesFormat.magic else {
+      throw StoreError(
+        .unsupported, "it does not start with a backup header; use a file that was created as a backup")
+    }
     let values = try ValuesReader(file)
     guard values.header.isBackup else {
       throw StoreError(

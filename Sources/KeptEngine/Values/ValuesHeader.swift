@@ -97,6 +97,12 @@ package struct ValuesHeader: Equatable, Sendable {
     else { return nil }
   }
 
+  /// Whether a block is a whole header of another format.
+  static func isOfAnotherFormat(_ block: UnsafeRawBufferPointer) -> Bool {
+    block.number(0, UInt64.self) == ValuesFormat.magic && block.number(8, UInt32.self) != ValuesFormat.format
+      && block.number(12, UInt32.self) == checksum(block)
+  }
+
   /// The checksum of a header's block.
   private static func checksum(_ block: UnsafeRawBufferPointer) -> UInt32 {
     var sum = UnsafeRawBufferPointer(rebasing: block[..<12]).checksum

@@ -32,7 +32,8 @@ package final class ValuesReader: @unchecked Sendable {
 
   /// Reads the header and the checksums of the blocks.
   ///
-  /// Throws `corrupt` if they are damaged, or if the file is longer or shorter than they say.
+  /// Throws `corrupt` if they are damaged, or if the file is longer or shorter than they say, and `unsupported` for a
+  /// file of another format.
   /// - Parameter keepsOpen: whether a small file stays open, so that its identity is that of no other file.
   package init(_ file: StoreFile, keepsOpen: Bool = false) throws(StoreError) {
     path = file.path
@@ -40,8 +41,16 @@ package final class ValuesReader: @unchecked Sendable {
     let first = ByteBuffer(to: "read a checkpoint")
     let isSmall = size <= Self.mostAtOnce
     first.truncate(to: try file.read(try first.add(isSmall ? size : ValuesFormat.blockBytes), at: 0))
-    guard let block = first.bytes.part(from: 0, ValuesFormat.blockBytes), let header = ValuesHeader(block, size: size)
-    else { throw Self.damaged(path, "its header is damaged, or the file was truncated or extended") }
+    let block = first.bytes.part(from: 0, ValuesFormat.blockBytes)
+    guard let header = block.flatMap({ ValuesHeader($0, size: size) }) else {
+      if let block, ValuesHeader.isOfAnotherFormat(block) {
+        throw StoreError(
+          .unsupported,
+          "\(shown: path) has a format that this version of Kept does not know; open it with the version that wrote "
+            + "it, or a later one")
+      }
+      throw Self.damaged(path, "its header is damaged, or the file was truncated or extended")
+    }
     self.header = header
     let count = header.blocks * ValuesFormat.checksumBytes
     if isSmall {

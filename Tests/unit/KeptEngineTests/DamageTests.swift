@@ -149,6 +149,41 @@ import Testing
     #expect(try check().contains("journal.0 is missing"))
   }
 
+  @Test func `a store of a later format is refused as it is`() throws {
+    var values = try #require(files["values"])
+    values[8] = 2
+    let sum = (values[..<12] + values[16..<4096]).withUnsafeBytes { $0.checksum }
+    withUnsafeBytes(of: sum.littleEndian) { values.replaceSubrange(12..<16, with: $0) }
+    try layOut(["values": values])
+    let before = try contents()
+    #expect(throws: StoreError.self) { try open() }.map { #expect($0.code == .unsupported) }
+    let readOnly = #expect(throws: StoreError.self) { try ReadOnlyEngine(try OpenFolder.own(folder.path)) }
+    #expect(readOnly?.code == .unsupported)
+    #expect(try contents() == before)
+    // A damaged format is damage.
+    values[8] = 3
+    try layOut(["values": values])
+    #expect(try open().read { $0.note } != "")
+  }
+
+  @Test func `a file that is not a backup is told from a damaged one`() throws {
+    let other = try TestFolder()
+    _ = try Backup.write(open(), to: other.make("backup"))
+    func code(_ bytes: [UInt8]) throws -> StoreError.Code? {
+      try other.write(bytes, to: "file")
+      do throws(StoreError) { _ = try Backup.read(other.open("file")) { _, _ in } } catch { return error.code }
+      return nil
+    }
+    var bytes = try other.contents("backup")
+    #expect(try code(bytes) == nil)
+    #expect(try code([]) == .unsupported)
+    #expect(try code(Array("not a backup".utf8)) == .unsupported)
+    #expect(try code(Array(bytes[..<5000])) == .corrupt)
+    bytes[20] ^= 1
+    #expect(try code(bytes) == .corrupt)
+    #expect(try code(try #require(files["values"])) == .unsupported, "it is a part of a store")
+  }
+
   @Test func `checking the files names each damaged place`() throws {
     let journal = try #require(files.keys.first { $0.hasPrefix("journal") })
     var (values, frames) = (try #require(files["values"]), try #require(files[journal]))
