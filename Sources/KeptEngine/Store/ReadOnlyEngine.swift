@@ -38,24 +38,47 @@ package final class ReadOnlyEngine: Sendable {
       while true {
         // A newer checkpoint has another number, and its file another identity.
         if let chain = known, try !isCurrent(chain) { known = nil }
-        if known == nil { known = try Chain(folder, access: O_RDONLY) }
-        if let chain = known, try chain.catchUp(to: published(of: chain), folder) == .done { return try body(chain) }
+        if known == nil { known = try open() }
+        if let chain = known {
+          if try chain.catchUp(to: published(of: chain), folder) == .done { return try body(chain) }
+          try checkIsReplaced(chain.values)
+        }
         known = nil
         guard MonotonicTime.milliseconds < deadline else {
           throw StoreError(
             .busy,
-            "the files of the store in \(shown: folder.path) were replaced each time they were read, or one is "
-              + "missing; try again, or open the store for writing to repair it")
+            "the files of the store in \(shown: folder.path) were replaced each time they were read; try again")
         }
         MonotonicTime.letPass(microseconds: 500)
       }
     }
   }
 
+  private func open() throws(StoreError) -> Chain? {
+    guard let file = try folder.openFile(Chain.valuesName, O_RDONLY) else { return nil }
+    let values = try ValuesReader(file, keepsOpen: true)
+    if let chain = try Chain(values, folder, access: O_RDONLY) { return chain }
+    try checkIsReplaced(values)
+    return nil
+  }
+
+  /// Throws `corrupt` unless another checkpoint has replaced this one, which happens before its journals are removed.
+  private func checkIsReplaced(_ values: ValuesReader) throws(StoreError) {
+    guard try isInPlace(values) else { return }
+    throw StoreError(
+      .corrupt,
+      "commits in the journal of the store in \(shown: folder.path) are missing; open it for writing to salvage the "
+        + "readable data")
+  }
+
+  private func isInPlace(_ values: ValuesReader) throws(StoreError) -> Bool {
+    guard let opened = try values.status() else { return false }
+    return folder.status(of: Chain.valuesName)?.identity == FileStatus(opened).identity
+  }
+
   private func isCurrent(_ chain: Chain) throws(StoreError) -> Bool {
     if chain.hasNoJournal, folder.status(of: Journal.name(chain.values.header.number)) != nil { return false }
-    guard let opened = try chain.values.status() else { return false }
-    return folder.status(of: Chain.valuesName)?.identity == FileStatus(opened).identity
+    return try isInPlace(chain.values)
   }
 
   /// The end of the valid frames; nil if no process of this boot has recorded it, so that all frames that verify are

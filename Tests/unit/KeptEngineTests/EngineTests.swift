@@ -291,6 +291,18 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
   }
 
+  @Test func `a reader says corrupt of a store without its journal`() throws {
+    let engine = try open()
+    try engine.set("a", .int(1))
+    let reader = try ReadOnlyEngine(try OpenFolder.own(folder.path))
+    unlink(folder.path + "/journal.0")
+    let opened = #expect(throws: StoreError.self) { try ReadOnlyEngine(try OpenFolder.own(folder.path)) }
+    #expect(opened?.code == .corrupt)
+    // What was open before stays so.
+    #expect(try reader.read { $0.revision } == 1)
+    withExtendedLifetime(engine) {}
+  }
+
   @Test func `a seal without its journal does not count`() throws {
     try {
       let engine = try open()
