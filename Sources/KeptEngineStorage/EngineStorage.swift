@@ -328,6 +328,7 @@ extension EngineStorage: ExclusiveStorage {
       let batch = try make()
       var commit = Commit(revision: 0, changes: [])
       try turn.build { chain, frames throws(StoreError) in commit = try add(batch, to: frames, chain) }
+      if batch.durability == .durable { try engine.checkPlace() }
       try readers.expect(commit) { () throws(StoreError) in
         if let observer, !commit.changes.isEmpty {
           try publish(commit, by: batch.author, turn, to: observer)

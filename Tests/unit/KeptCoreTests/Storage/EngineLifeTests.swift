@@ -103,6 +103,19 @@ import Testing
     #expect(!has("journal.0"))
   }
 
+  @Test func `a durable commit that is refused is not in a folder that was moved`() throws {
+    let storage = try open()
+    try storage.commit(key("a"), .set(1))
+    #expect(rename(path, path + "-moved") == 0)
+    var batch = Batch()
+    batch.durability = .durable
+    batch.edit(try key("a"), .set(2))
+    let error = #expect(throws: StoreError.self) { try storage.commit(batch) }
+    #expect(error?.code == .unavailable)
+    #expect(rename(path + "-moved", path) == 0)
+    #expect(try storage.value(key("a")) == 1)
+  }
+
   @Test func `the thread keeps no store open, and ends with it`() throws {
     weak var weakly: EngineStorage?
     var maintenance: EngineMaintenance?
