@@ -6,6 +6,7 @@ import Foundation
 import Testing
 
 @testable import KeptCore
+@testable import KeptEngineStorage
 
 /// A folder with a store and layer files, and the errors that were reported.
 private struct Desk {
@@ -35,13 +36,14 @@ private struct Desk {
 
 /// The kinds of stores that are read through layers.
 enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
-  case memory, folder
+  case memory, folder, engine
   var testDescription: String { rawValue }
 
   func open(in folder: TemporaryFolder, _ options: StoreOptions) throws -> Store {
     switch self {
     case .memory: try Store.open("memory:\(folder.path)", options: options)
     case .folder: try Store.open(folder.path + "/store", options: options)
+    case .engine: Store(storage: try EngineStorage(path: folder.path + "/engine"), options: options)
     }
   }
 }
