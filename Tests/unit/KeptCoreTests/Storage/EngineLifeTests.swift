@@ -104,15 +104,15 @@ import Testing
   }
 
   @Test func `a durable commit that is refused is not in a folder that was moved`() throws {
-    let storage = try open()
+    let storage = try folder.open()
     try storage.commit(key("a"), .set(1))
-    #expect(rename(path, path + "-moved") == 0)
+    #expect(rename(folder.path, folder.path + "-moved") == 0)
     var batch = Batch()
     batch.durability = .durable
     batch.edit(try key("a"), .set(2))
     let error = #expect(throws: StoreError.self) { try storage.commit(batch) }
     #expect(error?.code == .unavailable)
-    #expect(rename(path + "-moved", path) == 0)
+    #expect(rename(folder.path + "-moved", folder.path) == 0)
     #expect(try storage.value(key("a")) == 1)
   }
 
