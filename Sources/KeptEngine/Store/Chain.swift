@@ -114,17 +114,21 @@ package final class Chain {
   }
 
   /// Reads the frames that verify behind one that does not, up to the end of the published frames.
-  func catchUp(pastDamage limit: Position, _ folder: borrowing OpenFolder) throws(StoreError) {
+  ///
+  /// - Returns: whether there are any: then the changes of the commits before them are lost.
+  func catchUp(pastDamage limit: Position, _ folder: borrowing OpenFolder) throws(StoreError) -> Bool {
+    var hasSkipped = false
     while place.position < limit {
       if try !passDamagedSeal(limit, folder) {
         let scanner = try FrameScanner(last, at: place, upTo: limit)
-        guard try scanner.skip() else { return }
-        place = scanner.place
+        guard try scanner.skip() else { break }
+        (place, hasSkipped) = (scanner.place, true)
       }
       do throws(StoreError) { _ = try catchUp(to: limit, folder) } catch {
         guard error.code == .corrupt else { throw error }
       }
     }
+    return hasSkipped
   }
 
   /// Goes on to the next journal if its first frame follows a seal at the place, which is damaged.

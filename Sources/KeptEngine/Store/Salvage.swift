@@ -10,7 +10,7 @@ import CPlatform
 import KeptSystem
 import KeptValues
 
-struct Salvage {
+package struct Salvage {
   private static let markName = "damaged"
   private static let quarantineName = "quarantine"
 
@@ -123,7 +123,8 @@ struct Salvage {
       chain = try Chain(values, folder, access: O_RDWR)
       _ = try chain?.catchUp(to: nil, folder)
     } catch { guard error.code == .corrupt else { throw error } }
-    if isOwn, let words { try chain?.catchUp(pastDamage: words.leastPublished, folder) }
+    var areCommitsLost = false
+    if isOwn, let words { areCommitsLost = try chain?.catchUp(pastDamage: words.leastPublished, folder) == true }
 
     let changes = chain?.changes ?? [:]
     var (allowance, revision, lost) = (Allowance(), max(known.revision, chain?.revision ?? 0), Set<KeyName>())
@@ -140,7 +141,16 @@ struct Salvage {
       try allowance.take(record.length, to: "salvage the store")
       try add(key, record, changes[key])
     }
-    for (key, change) in changes where states[key] == nil { try add(key, nil, change) }
+    for (key, change) in changes where states[key] == nil {
+      try add(key, nil, change)
+      guard change.declaration == nil else { continue }
+      do throws(StoreError) {
+        _ = try key.exact.withBytes { bytes throws(StoreError) in
+          try values.record(of: UnsafeRawBufferPointer(bytes))?.changed
+        }
+      } catch { hide(key) }
+    }
+    if areCommitsLost { for key in states.keys { hide(key) } }
     for change in (try? HistoryFile.read(of: known, folder))??.changes ?? [] { lost.insert(change.key) }
     lost = lost.filter { states[$0] == nil }
     states = states.filter { $0.value.isThere }
@@ -158,6 +168,14 @@ struct Salvage {
     header.limits = chain?.limits ?? known.limits
     return lost
   }
+
+  /// Marks a key whose declaration may be lost, with a record or a commit.
+  private mutating func hide(_ key: KeyName) {
+    if let state = states[key], state.value != nil, state.declaration == nil { states[key]?.declaration = Self.lost }
+  }
+
+  /// The declaration of such a key; its value is treated as a secret.
+  package static let lost = #"{"lost":true}"#
 
   /// The note of a salvage, with as many of the lost keys as fit into the header of a checkpoint.
   private static func note(_ place: String, _ lost: Set<KeyName>) -> String {

@@ -285,6 +285,35 @@ import Testing
     #expect(try check([name: damaged], "two").isSuperset(of: ["k33", "new"]))
   }
 
+  @Test func `values whose declarations may be lost, with commits or with a record, have a mark for it`() throws {
+    let name = try #require(files.keys.first { $0.hasPrefix("journal") })
+    func marked(_ changed: [String: [UInt8]]) throws -> Set<KeyName> {
+      try layOut(changed)
+      let engine = try open()
+      // What a listing has met is salvaged by the next process.
+      _ = try? engine.read { chain throws(StoreError) in try chain.forEachState(below: "") { _, _ in } }
+      engine.close()
+      return try open().read { chain throws(StoreError) in
+        #expect(chain.note != "")
+        var found: Set<KeyName> = []
+        try chain.forEachState(below: "") { key, state throws(StoreError) in
+          if try state.get().declaration == Salvage.lost { found.insert(key) }
+        }
+        return found
+      }
+    }
+    var bytes = try #require(files[name])
+    let frames = frames(bytes)
+    bytes[frames[4].lowerBound + 20] ^= 4
+    #expect(try marked([name: bytes]) == [], "nothing follows the lost commit")
+    bytes = try #require(files[name])
+    bytes[frames[0].lowerBound + 20] ^= 4
+    #expect(try marked([name: bytes]) == Set(values.keys).subtracting(["k2"]))
+    var records = try #require(files["values"])
+    records[try #require(Data(records).range(of: Data("k30".utf8))).upperBound] ^= 1
+    #expect(try marked(["values": records]) == ["k30"])
+  }
+
   @Test func `frames behind the published ones are not searched`() throws {
     let name = try #require(files.keys.first { $0.hasPrefix("journal") })
     var bytes = try #require(files[name])

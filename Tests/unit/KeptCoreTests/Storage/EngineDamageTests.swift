@@ -47,6 +47,25 @@ import Testing
     #expect(try ReadOnlyEngineStorage(StoreFolder(path: folder.path)).declarations(prefix: "").count == listed.count)
   }
 
+  @Test func `a value whose declaration may be lost with its record counts as a secret`() throws {
+    let first = try folder.open()
+    for key in keys[7...8] { try first.commit(key, .set(.string("value of \(key)"))) }
+    first.close()
+    try damage(keys[7])
+    let found = try folder.open()
+    #expect(throws: StoreError.self) { try found.value(keys[7]) }
+    found.close()
+    let storage = try folder.open()
+    let store = Store(storage: storage)
+    #expect(try storage.entry(for: keys[7])?.declaration == .lost)
+    #expect(try store.value(forKey: keys[7].text) == .string("value of \(keys[7])"), "programs go on reading it")
+    let export = try store.export()
+    #expect(!export.contains("value of \(keys[7])") && export.contains("value of \(keys[8])"))
+    try store.set("new value", forKey: keys[7].text)
+    #expect(try !store.export().contains("new value"))
+    #expect(try store.undeclare(keys[7].text) && store.export().contains("new value"))
+  }
+
   @Test func `a salvage names the lost keys until it is acknowledged`() throws {
     for key in [keys[7], keys[199]] { try damage(key) }
     let found = try folder.open()
