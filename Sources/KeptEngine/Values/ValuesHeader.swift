@@ -97,10 +97,12 @@ package struct ValuesHeader: Equatable, Sendable {
     else { return nil }
   }
 
-  /// Whether a block is a whole header of another format.
-  static func isOfAnotherFormat(_ block: UnsafeRawBufferPointer) -> Bool {
-    block.number(0, UInt64.self) == ValuesFormat.magic && block.number(8, UInt32.self) != ValuesFormat.format
-      && block.number(12, UInt32.self) == checksum(block)
+  /// The format of a block that is a whole header of another format; nil if it is not.
+  static func otherFormat(_ block: UnsafeRawBufferPointer) -> UInt32? {
+    guard block.number(0, UInt64.self) == ValuesFormat.magic, block.number(12, UInt32.self) == checksum(block),
+      let format = block.number(8, UInt32.self), format != ValuesFormat.format
+    else { return nil }
+    return format
   }
 
   /// The checksum of a header's block.

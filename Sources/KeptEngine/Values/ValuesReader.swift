@@ -43,11 +43,11 @@ package final class ValuesReader: @unchecked Sendable {
     first.truncate(to: try file.read(try first.add(isSmall ? size : ValuesFormat.blockBytes), at: 0))
     let block = first.bytes.part(from: 0, ValuesFormat.blockBytes)
     guard let header = block.flatMap({ ValuesHeader($0, size: size) }) else {
-      if let block, ValuesHeader.isOfAnotherFormat(block) {
+      if let format = block.flatMap(ValuesHeader.otherFormat) {
         throw StoreError(
           .unsupported,
-          "\(shown: path) has a format that this version of Kept does not know; open it with the version that wrote "
-            + "it, or a later one")
+          "\(shown: path) has format \(format), but this version of Kept knows format \(ValuesFormat.format); open it "
+            + "with the version that wrote it, or a later one")
       }
       throw Self.damaged(path, "its header is damaged, or the file was truncated or extended")
     }
