@@ -111,8 +111,8 @@ static char *file_at(const char *location, const char *name) {
 
 static void note_place(OpenStore *settings) {
   struct stat status;
-  /* Commits are written into it: the store has the same one as long as it exists. */
-  settings->file = file_at(settings->location, "journal");
+  /* Its processes share it: the store has the same one as long as it is open. */
+  settings->file = file_at(settings->location, "pulse");
   if (settings->file == NULL) return;
   if (stat(settings->file, &status) != 0) {
     /* A store that is open for reading only may have none. Another one was removed just now: it is in no place. */

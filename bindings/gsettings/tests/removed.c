@@ -201,9 +201,9 @@ static void another_store_in_its_place_is_used(void) {
   g_object_unref(settings);
 }
 
-/* Removes the journal last: when it is gone, programs open the store again, and a part of it would be damage. */
+/* Removes the pulse last: when it is gone, programs open the store again, and a part of it would be damage. */
 static void empty(const char *folder) {
-  run_program("find", folder, "-mindepth", "1", "-not", "-name", "journal", "-delete", NULL);
+  run_program("find", folder, "-mindepth", "1", "-not", "-name", "pulse", "-delete", NULL);
   run_program("find", folder, "-mindepth", "1", "-delete", NULL);
 }
 
