@@ -162,7 +162,7 @@ FOLDER_TEST(a_store_stays_in_its_folder_whatever_its_path_leads_to) {
   static const char *const names[] = { "/values.sqlite", "/values.sqlite-wal", "/values.sqlite-shm", "/pulse" };
   static const char *const left[] = { "values.sqlite", "values.sqlite-wal" };
   if (!has_other_user()) return;
-  for (int i = 0; i < 4; i++) {
+  for (size_t i = 0; i < COUNT(names); i++) {
     const char *parent = folder_of_nobody();
     own = file_of(parent, "own");
     foreign = file_of(parent, "foreign");
@@ -183,7 +183,7 @@ FOLDER_TEST(a_store_stays_in_its_folder_whatever_its_path_leads_to) {
       kept_close(store);
     }
     leave_alone();
-    for (int file = 0; file < 2; file++) CHECK(!holds(file_of(foreign, left[file]), "TOPSECRET"));
+    for (size_t file = 0; file < COUNT(left); file++) CHECK(!holds(file_of(foreign, left[file]), "TOPSECRET"));
     if (written == KEPT_OK) CHECK_TEXT("\"TOPSECRET\"", json_of(open_at(own), "token"));
   }
 }
@@ -207,7 +207,7 @@ FOLDER_TEST(errors_name_a_folder_that_others_could_move_by_its_own_path) {
   EXPECT(KEPT_OK, kept_set_int64(store, "number", 1, &why));
   kept_close(store);
   static const char *const files[] = { "values.sqlite", "journal", "pulse" };
-  for (int i = 0; i < 3; i++) {
+  for (size_t i = 0; i < COUNT(files); i++) {
     const char *file = file_of(own, files[i]);
     CHECK_INT(0, chmod(file, 0666));
     EXPECT(KEPT_DENIED, kept_open(own, NULL, &store, &why));
@@ -223,7 +223,7 @@ static void put_fifo_before(const char *path) { syscall(SYS_renameat2, AT_FDCWD,
 ROLE(reads_while_fifos_come_and_go, location) {
   static const char *const names[] = { "values.sqlite", "values.sqlite-wal", "values.sqlite-shm" };
   alarm(60);
-  for (int i = 0; i < 3; i++) {
+  for (size_t i = 0; i < COUNT(names); i++) {
     own = file_of(location, names[i]);
     foreign = file_of(location, "fifo");
     unlink(foreign);

@@ -114,7 +114,7 @@ static const struct scene scenes[] = {
   { "import short JSON", 0, 0, 8000, 2000, import, as_json, 2, 60 },
   { "import an export", 0, 0, 150, 200000, import, as_export, 2, 100 },
   { "import into many", 10000, 20, 20000, 1, import, as_arrays, 2, 80 },
-  { "transaction", 0, 0, 150, 200000, edit, NULL, 2, 60 },
+  { "transaction", 0, 0, 150, 200000, edit, NULL, 2, 100 },
   { "transaction of short values", 0, 0, 10000, 40, edit, NULL, 2, 30 },
   { "restore", 20000, 200, 0, 0, restore, NULL, 2, 80 },
   { "snapshot", 20000, 200, 0, 0, snapshot, NULL, 2, 60 },
