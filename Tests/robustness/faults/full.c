@@ -22,23 +22,24 @@ static struct shared {
   int64_t is_full, others_met_it, has_room, others_wrote, acknowledged, refusals, last;
 } *shared;
 
-static char folder[4300];
+static char folder[4500];
 static int64_t *room;
 
 /* Two ways to fill a disk */
 
-static char filler[4300];
+static char filler[4500];
 
 /* Fills a mounted disk, or takes away all room but `pages`. */
 static void fill_disk(long pages) {
-  static const char block[PAGE];
+  static const char block[64 * PAGE];
   if (room) {
     store_word(room, pages * PAGE);
     return;
   }
   int file = open(filler, O_WRONLY | O_CREAT, 0600);
   off_t end = lseek(file, 0, SEEK_END);
-  while (write(file, block, PAGE) == PAGE) end += PAGE;
+  ssize_t written;
+  while ((written = write(file, block, sizeof block)) > 0) end += written;
   if (end < pages * PAGE || ftruncate(file, end - pages * PAGE) != 0) fail("the disk could not be filled");
   close(file);
 }
@@ -197,7 +198,7 @@ static void open_with_pages(void *path) {
 }
 
 static void play_pages(void) {
-  char fresh[4400];
+  char fresh[4600];
   for (pages_left = 0; pages_left < MOST_PAGES; pages_left++) {
     fill_disk(pages_left);
     finish(start(open_with_pages, folder));
@@ -217,7 +218,7 @@ static void play_pages(void) {
 
 /* The two disks */
 
-static void limit_calls(void *unused) {
+static void limit_calls(void) {
   room = share(sizeof *room);
   store_word(room, -1);
   limit_room(room);
@@ -234,31 +235,28 @@ static bool mount_disk(const char *place) {
   return enter_namespace(false) && mkdir(place, 0700) == 0 && mount("kept", place, "tmpfs", 0, size) == 0;
 }
 
-static int64_t *was_mounted;
-
-static void fill_real_disk(void *place) {
-  if (!mount_disk(place)) return;
-  store_word(was_mounted, 1);
-  snprintf(folder, sizeof folder, "%s/store", (const char *)place);
-  snprintf(filler, sizeof filler, "%s/filler", (const char *)place);
+/* False if no disk may be mounted here. */
+static bool fill_real_disk(const char *place) {
+  if (!mount_disk(place)) return false;
+  snprintf(folder, sizeof folder, "%s/store", place);
+  snprintf(filler, sizeof filler, "%s/filler", place);
   make_store(folder);
   play_scenario();
   play_opening();
   play_pages();
+  return true;
 }
 
 int main(int argc, char **argv) {
   begin_torture(argc, argv, 1);
   shared = share(sizeof *shared);
-  was_mounted = share(sizeof *was_mounted);
   snprintf(folder, sizeof folder, "%s", fresh_folder());
-  /* The time limit applies to the processes of the scenario; the processes that run it have several times as much. */
-  limit_calls(NULL);
+  limit_calls();
   room = NULL;
   limit_room(NULL);
   char place[4400];
-  snprintf(place, sizeof place, "%s-disk", folder);
-  finish(start(fill_real_disk, place));
+  snprintf(place, sizeof place, "%s", fresh_folder());
+  bool was_mounted = fill_real_disk(place);
   return end_torture("%d numbers of free pages, by failing calls%s", MOST_PAGES,
-    load(was_mounted) ? ", and on a disk of its own" : " alone: no disk may be mounted here");
+    was_mounted ? ", and on a disk of its own" : " alone: no disk may be mounted here");
 }
