@@ -7,6 +7,18 @@ import KeptSystem
 import KeptValues
 
 extension EngineStorage: FolderStorage {
+  // Held when it is first needed: the engine itself opens no file by its path.
+  var folder: StoreFolder {
+    get throws(StoreError) {
+      try held.updateQuietly { held throws(StoreError) in
+        if let held { return held }
+        let folder = try StoreFolder(try engine.holdFolder(), on: fileSystem)
+        held = folder
+        return folder
+      }
+    }
+  }
+
   func checkPlace() {
     if (try? engine.checkPlace()) == nil { engine.wake() }
   }

@@ -33,7 +33,7 @@ extension EngineStorage: HistoricalStorage {
 
 extension EngineStorage {
   func salvaged() throws(StoreError) -> SalvageNote? {
-    try engine.read { chain throws(StoreError) in chain.salvageNote(in: folder.shown) }
+    try engine.read { chain throws(StoreError) in chain.salvageNote(in: path) }
   }
 
   func acknowledgeSalvage() throws(StoreError) {

@@ -38,7 +38,11 @@ final class EngineStorage: Storage {
     }
   }
 
-  let folder: StoreFolder
+  /// The path without links.
+  let path: String
+  let fileSystem: FileSystem
+  /// The folder, once code has needed it that opens files by their paths.
+  let held = Monitor<StoreFolder?>(nil)
   let now: @Sendable () -> Int64
 
   /// - Parameter now: the clock, in nanoseconds since 1970.
@@ -57,11 +61,11 @@ final class EngineStorage: Storage {
     let timeout = BusyTimeout.effective(milliseconds: busyTimeoutMilliseconds)
     self.busyTimeoutMilliseconds = timeout
     let resolved = try folder.resolved()
-    let fileSystem = if let given = resolved.fileSystem { given } else { try FileSystem(of: resolved.path) }
-    try fileSystem.checkLocal(resolved.path)
-    self.folder = try resolved.held()
+    path = resolved.path
+    fileSystem = if let given = resolved.fileSystem { given } else { try FileSystem(of: path) }
+    try fileSystem.checkLocal(path)
     engine = try Engine(
-      try OpenFolder.own(self.folder.path), timeoutMilliseconds: Int64(timeout), follower: readers,
+      try OpenFolder.own(path), timeoutMilliseconds: Int64(timeout), follower: readers,
       fits: EngineStorage.fits)
     readers.maintenance.begin(engine)
     forked = ForkedParts(readers, watchers)

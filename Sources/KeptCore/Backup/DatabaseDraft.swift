@@ -102,6 +102,7 @@ extension FolderStorage {
   ///
   /// The caller must hold the turn to migrate or restore: any existing draft is then of a process that was killed.
   func setCopyAside(in name: String, _ what: String) throws(StoreError) -> CopyAside {
+    let folder = try folder
     let path = folder.path + "/" + name
     guard kept_make_folder(path) == 0 || kept_errno() == EEXIST else { throw .system("create the folder", path) }
     let copies = try OpenFolder.own(path)

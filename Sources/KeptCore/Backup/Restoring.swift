@@ -33,7 +33,7 @@ extension Store {
         "this storage cannot list its keys, or cannot change several at once; restore into a store in a folder")
     }
     let backup = try BackupFile(at: path)
-    let folder = (storage as? any FolderStorage)?.folder
+    let folder = try (storage as? any FolderStorage)?.folder
     let deadline = MonotonicTime.milliseconds + Int64(options.patience)
     guard let turn = try MigrationTurn.take(of: shared, in: folder, waiting: options.patience) else {
       throw StoreError(

@@ -202,8 +202,8 @@ package final class LayerStack: @unchecked Sendable {
     // Held until end(), which the handle always calls.
     var watches = files.map { file in FileWatch.begin(file.path) { self.reread() } }
     // Where a thread watches files, a program that only waits for changes learns that its store was removed.
-    if !files.isEmpty, let storage = storage as? any FolderStorage {
-      watches.append(FileWatch.begin(storage.folder.shown) { storage.checkPlace() })
+    if !files.isEmpty, let storage = storage as? any FolderStorage, let folder = try? storage.folder {
+      watches.append(FileWatch.begin(folder.shown) { storage.checkPlace() })
     }
     state.update { $0.watches = watches }
     if !files.isEmpty { reread() }

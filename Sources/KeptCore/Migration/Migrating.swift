@@ -27,7 +27,7 @@ extension Store {
   ) throws -> Migrated {
     let target = try Self.target(of: steps)
     if let done = try settled(at: target, ofLaterVersion) { return done }
-    let folder = (shared.storage as? any FolderStorage)?.folder
+    let folder = try (shared.storage as? any FolderStorage)?.folder
     let milliseconds = patience == .wait ? options.patience : 0
     guard let turn = try MigrationTurn.take(of: shared, in: folder, waiting: milliseconds) else {
       guard patience == .carryOn else {

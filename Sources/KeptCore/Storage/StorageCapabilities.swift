@@ -33,7 +33,7 @@ protocol VerifiableStorage: Storage {
 /// A storage with a folder of its own: migrating and restoring lock the file `migration` in it, and put copies there.
 protocol FolderStorage: CopyableStorage {
   /// The folder; it never changes.
-  var folder: StoreFolder { get }
+  var folder: StoreFolder { get throws(StoreError) }
 
   /// Looks whether the folder is in place; if it is not, the next call fails, and ``Storage/wait(after:)`` at once.
   func checkPlace()

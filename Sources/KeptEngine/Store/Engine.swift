@@ -142,6 +142,9 @@ package final class Engine: Sendable {
     return (lock, chain, pulse)
   }
 
+  /// Holds the folder of the store once more.
+  package func holdFolder() throws(StoreError) -> OpenFolder { try folder.again() }
+
   // MARK: - Reading
 
   /// Calls `body` with all that is published now; it must not keep it.

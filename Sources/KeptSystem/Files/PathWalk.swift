@@ -165,6 +165,13 @@ package struct PathWalk: ~Copyable {
     return folder + "/" + path
   }
 
+  /// Whether a path is absolute, and only has names.
+  static func isPlain(_ path: String) -> Bool {
+    let names = pieces(of: path)
+    guard path.begins(with: "/"), names.allSatisfy({ $0 != ".." }) else { return false }
+    return names.reduce(0) { $0 + 1 + $1.utf8.count } == path.utf8.count
+  }
+
   /// The path of the folder that a path is in.
   package static func parent(of path: String) -> String {
     let parts = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }

@@ -23,10 +23,9 @@ package enum UserLinks {
   @inline(never)
   package static func resolve(_ path: String) throws(StoreError) -> String? {
     guard isRoot else { return try realPath(path) }
-    if let identity = identityWithoutLinks(of: path), let plain = try realPath(path),
-      FileStatus(of: plain)?.identity == identity
-    {
-      return plain
+    if let identity = identityWithoutLinks(of: path) {
+      if PathWalk.isPlain(path) { return path }
+      if let plain = try realPath(path), FileStatus(of: plain)?.identity == identity { return plain }
     }
     guard let followed = try followed(path) else {
       // For its error.

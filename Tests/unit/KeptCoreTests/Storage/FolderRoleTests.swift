@@ -101,7 +101,7 @@ import Testing
       _ = try storage.commit(batch)
     }
     #expect(try storage.damage() == nil)
-    let path = URL(fileURLWithPath: "\(storage.folder.path)/\(name.prefix(while: { $0 != " " }))")
+    let path = URL(fileURLWithPath: "\(try storage.folder.path)/\(name.prefix(while: { $0 != " " }))")
     if name.contains("lost") {
       try FileManager.default.removeItem(at: path)
     } else {
