@@ -1,4 +1,4 @@
-// What the contract of a storage reads from a chain.
+// The reads of a storage's contract, from a chain.
 
 @testable import KeptCore
 import KeptEngine

@@ -7,8 +7,8 @@ import Synchronization
 
 /// The maintenance of one open store.
 ///
-/// Its thread is started when there is work for the first time. It sleeps while there is none, keeps no handle open,
-/// and exits after ``end()``.
+/// Its thread starts with the first work. It sleeps while there is none, keeps no handle open, and exits after
+/// ``end()``.
 final class EngineMaintenance: Sendable {
   struct State {
     /// nil before the store is open, and after the end.

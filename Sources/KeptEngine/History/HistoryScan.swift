@@ -184,7 +184,7 @@ struct HistoryScan {
 
   /// Removes the changes beyond the limits: the oldest commits, and of each key all but its last changes.
   ///
-  /// Of a commit with other changes it must stay known that such a key was one of them, and of a key that it had more.
+  /// If a commit has other changes, the history still says that it changed such a key, and that a key had more changes.
   /// Ages count from the time of the last change.
   mutating func prune() {
     finish()

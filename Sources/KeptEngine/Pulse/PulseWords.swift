@@ -29,7 +29,7 @@ import KeptValues
 ///   store open syncs within a second.
 /// - `doubt` is 0, or the number of the checkpoint that ends the doubt: after a sync has failed, the system may have
 ///   dropped unwritten data, and a later sync would succeed without it.
-/// - `owner` is the number of the holder of the write lock, or 0 if it is free. A number gets there only after its byte
+/// - `owner` is the number of the holder of the write lock, or 0 if it is free. A number is written only after its byte
 ///   of the file is locked. So if that byte is not locked, the holder has ended, and no write of it is under way.
 ///   Numbers are never used again.
 struct PulseWords: @unchecked Sendable {

@@ -60,7 +60,7 @@ package enum Backup {
     let values = try ValuesReader(file)
     guard values.header.isBackup else {
       throw StoreError(
-        .unsupported, "it is a part of a store, and not a backup; name the folder of the store, or use a backup")
+        .unsupported, "it is a file of a store, not a backup; give the folder of the store, or a backup")
     }
     var (keys, last): (UInt64, KeyName?) = (0, nil)
     try values.forEachRecord(from: UnsafeRawBufferPointer(start: nil, count: 0)) { record throws(StoreError) in

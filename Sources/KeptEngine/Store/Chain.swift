@@ -183,7 +183,7 @@ package final class Chain {
   package var note: String { overlay.note }
   /// The history's limits, as JSON.
   package var limits: String { overlay.limits }
-  /// Removals up to this revision are forgotten: a key that is not there may have changed at any of them.
+  /// Removals up to this revision are forgotten: an absent key may have changed at any of them.
   package var floor: Revision { values.header.floor }
 
   /// The keys that have changed since the checkpoint, and how.
@@ -247,7 +247,7 @@ package final class Chain {
     (before, isObserved) = ((chain.values.header.revision, chain.overlay), true)
   }
 
-  /// Whether each commit after a revision is known, and not only what they have led to.
+  /// Whether each commit after a revision is known, and not only their result.
   package func knowsCommits(after revision: Revision) -> Bool {
     revision >= before?.start ?? values.header.revision
   }

@@ -72,7 +72,7 @@ package final class Engine: Sendable {
   package var author: UInt64 { authors.load(ordering: .relaxed) }
   private let authors = Atomic<UInt64>(.random(in: 1 ... .max))
 
-  /// Opens the store of a folder, which is created if there is none.
+  /// Opens the store in a folder, or creates it.
   ///
   /// Throws `busy` if a process that is opening the store takes longer than the timeout, or if the file `pulse` was
   /// removed or exchanged while processes have the store open; `corrupt` if the files are damaged.
@@ -407,7 +407,7 @@ package final class Engine: Sendable {
     pulse.wakeSleepers()
   }
 
-  /// Adds the frames that were written to what this process has read.
+  /// Adds the written frames to the chain of this process.
   private func add(_ state: inout State) throws(StoreError) {
     let journal = state.chain.last
     try state.chain.add(state.writer)
@@ -419,7 +419,7 @@ package final class Engine: Sendable {
   /// How many zeros are left after frames: on a full disk the last 4 KiB of a journal are for removals and the seal.
   private static func reserve(after frames: FrameWriter) -> Int { frames.hasPayload ? 4096 : frames.isSeal ? 0 : 64 }
 
-  /// Makes the next commit a change of its own in the history: what was read there stays as it is.
+  /// Makes the next commit a change of its own in the history: the changes that were read there stay as they are.
   package func endChange() { authors.store(.random(in: 1 ... .max), ordering: .relaxed) }
 
   // MARK: - Waiting

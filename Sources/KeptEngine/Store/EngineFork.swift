@@ -33,7 +33,7 @@ final class EngineFork: ForkAware {
     pulse.afterForkInChild()
     checkpoints.updateQuietly { $0 = false }
     folding.updateQuietly { files in
-      // A thread that does not exist here refers to them for ever, so nothing else closes them.
+      // The thread that refers to them does not exist here, so nothing else closes them.
       for file in files { kept_engine_close(file.descriptor) }
       files = []
     }

@@ -29,7 +29,7 @@ extension Engine {
   /// - Returns: in how many milliseconds it must be called again; nil if that is needed only after another commit.
   package func maintain(now: Int64 = MonotonicTime.milliseconds) -> Int64? {
     var again: Int64?
-    // Threads that wait for commits would wait for ever.
+    // Threads that wait for commits would never wake.
     if (try? checkPlace()) == nil { wake() }
     do throws(StoreError) {
       again = try checkpointDue().map { max($0, failed.read(\.next)) - now }
@@ -119,7 +119,7 @@ extension Engine {
     }
   }
 
-  /// Syncs what is not synced; returns whether nothing was published in between.
+  /// Syncs the unsynced commits; returns whether no commit was published in between.
   private func syncIfDirty() throws(StoreError) -> Bool {
     guard pulse.words.isDirty else { return true }
     try sync()

@@ -5,7 +5,7 @@ import KeptSystem
 import KeptValues
 
 enum Recovery {
-  /// Reads the store of a folder, which is created if there is none, and sets up its pulse.
+  /// Reads the store in a folder, or creates it, and sets up its pulse.
   ///
   /// No other process has the store open.
   /// - Parameter fits: whether a value fits a declaration, for the checkpoint of a salvage.
@@ -86,8 +86,8 @@ enum Recovery {
     return pulse
   }
 
-  /// Removes what makers of checkpoints have left that were killed: drafts, and the journals and the history that a
-  /// checkpoint has replaced.
+  /// Removes the remains of processes that were killed while they made a checkpoint: drafts, and the journals and the
+  /// history that the checkpoint has replaced.
   ///
   /// Call it alone, or with the checkpoint lock. The draft of a journal is made again under its name.
   static func removeRemains(_ folder: borrowing OpenFolder, _ header: ValuesHeader) throws(StoreError) {

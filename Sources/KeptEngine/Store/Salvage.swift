@@ -158,7 +158,7 @@ package struct Salvage {
     let (number, history) = (max(header.number, known.number), max(header.history, known.history))
     header = ValuesHeader(store: known.store, number: number &+ 1, position: known.position, previous: 0)
     header.position = max(known.position, chain?.place.position ?? 0)
-    // Beyond what was published, and beyond all revisions that were given out.
+    // Beyond the published position, and beyond all revisions that were given out.
     if isOwn, let words, words.surelyPublished < .end {
       header.position = max(header.position, words.surelyPublished & ~7)
     }

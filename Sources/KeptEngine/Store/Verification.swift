@@ -110,7 +110,7 @@ package struct Verification {
         add(name, nil, "has a malformed record \"\(text)\", or a malformed hash table")
       }
     }
-    if keys != checked.header.keys { add(name, nil, "has \(keys) keys, and its header says \(checked.header.keys)") }
+    if keys != checked.header.keys { add(name, nil, "has \(keys) keys, but its header says \(checked.header.keys)") }
   }
 
   // MARK: - The journals

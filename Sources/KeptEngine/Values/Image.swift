@@ -63,7 +63,7 @@ package final class Image: @unchecked Sendable {
   }
 }
 
-/// The images that have no checkpoint at present.
+/// The images without a checkpoint.
 private final class Images: Sendable {
   private struct State: @unchecked Sendable {
     var spare: [UnsafeMutablePointer<kept_image>] = []

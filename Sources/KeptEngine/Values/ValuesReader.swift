@@ -85,7 +85,7 @@ package final class ValuesReader: @unchecked Sendable {
       first.truncate(to: try file.read(try first.add(ValuesFormat.blockBytes), at: offset))
       if let known = ValuesHeader(first.bytes, size: nil) { header = known }
     }
-    // Memory in proportion to what the file has, not to what it claims.
+    // Memory in proportion to the length of the file, not to the length that it claims.
     let most = UInt64(size / ValuesFormat.blockBytes)
     (header.recordBlocks, header.hashBlocks) = (min(header.recordBlocks, most), min(header.hashBlocks, most))
     self.header = header
@@ -356,7 +356,7 @@ package final class ValuesReader: @unchecked Sendable {
     try loading.updateQuietly { loading throws(StoreError) in
       guard !image.has(block) else { return }
       loading.block.removeAll()
-      // Verified before it gets there: other threads may read the same block already.
+      // Verified before it is added: other threads may read the same block already.
       let memory = try loading.block.add(ValuesFormat.blockBytes)
       try read(block, into: memory)
       try verify(block, UnsafeRawBufferPointer(memory))

@@ -1,4 +1,4 @@
-// What commits have replaced: while they are in a journal, and after checkpoints have moved it into the history's file.
+// The values that commits have replaced: while the commits are in a journal, and after a checkpoint.
 
 import CPlatform
 import Foundation

@@ -1,4 +1,4 @@
-// Frames in a journal: what was written is read, and nothing else is.
+// Frames in a journal: the written ones are read, and no others.
 
 import CPlatform
 import KeptEngine

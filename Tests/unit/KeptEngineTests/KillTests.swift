@@ -62,7 +62,7 @@ import Testing
       var revision = past.completeAfter
       for change in past.changes where change.key == "total" {
         #expect(change.first == revision + 1)
-        // Only of the last 100 changes of a key it is known what they have replaced.
+        // Only the last 100 changes of a key have the replaced value.
         if change.old != .forgotten { #expect(try change.old.value() ?? .int(0) == .int(Int64(revision))) }
         revision = change.revision
       }

@@ -17,7 +17,7 @@ import Testing
     var revision: Revision
   }
 
-  /// Writes a checkpoint of some keys, and returns what it has.
+  /// Writes a checkpoint of some keys, and returns its contents.
   @discardableResult
   private func write(
     _ count: Int, sizes: (inout SeededNumbers) -> Int, seed: UInt64 = 1
