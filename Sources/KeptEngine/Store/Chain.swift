@@ -25,6 +25,7 @@ package final class Chain {
   let opened: Int64
 
   static let valuesName = "values"
+  private static let listing = "list the store"
 
   // How files are opened: O_RDWR, or O_RDONLY.
   private let access: Int32
@@ -224,7 +225,9 @@ package final class Chain {
       hasMetDamage = true
       if let key { try body(key, .failure(error.about(key.text))) }
     }
+    var allowance = Allowance()
     try forEachKey(below: prefix, damaged: damaged) { record, change, key throws(StoreError) in
+      try allowance.take((record?.length ?? 0) + (change?.value?.bytesToRead ?? 0), to: Self.listing)
       let name = try key()
       let state: Result<KeyState, StoreError>
       do throws(StoreError) {
@@ -264,8 +267,10 @@ package final class Chain {
       return found
     }
     guard revision >= floor else { return nil }
+    var allowance = Allowance()
     try forEachKey(below: "") { record, change, key throws(StoreError) in
       guard change?.changed ?? record?.changed ?? 0 > revision else { return }
+      try allowance.take((record?.length ?? 0) + (change?.value?.bytesToRead ?? 0), to: Self.listing)
       found.append((try key(), try KeyState(record, change, floor: floor)))
     }
     return found
@@ -301,6 +306,7 @@ package final class Chain {
     damaged: (KeyName?, StoreError) throws(StoreError) -> Void = { _, error throws(StoreError) in throw error },
     _ body: (Record?, KeyChange?, () throws(StoreError) -> KeyName) throws(StoreError) -> Void
   ) throws(StoreError) {
+    try Allowance.ask(forEntries: overlay.keys.count, to: Self.listing)
     let changes = Array(overlay.keys.filter { $0.key.exact.hasPrefix(prefix) }).inOrder(of: \.key.exact)
     var next = changes.startIndex
     func passChanges(before key: UnsafeRawBufferPointer?) throws(StoreError) {

@@ -10,6 +10,9 @@ package enum ChangedValue: Sendable {
   /// One that is read when it is needed.
   case inJournal(PlacedValue)
 
+  /// How many bytes ``read()`` adds to the memory.
+  var bytesToRead: Int { if case .inJournal(let place) = self { place.bytes } else { 0 } }
+
   /// The value; nil if there is none.
   package func read() throws(StoreError) -> Value? {
     switch self {

@@ -48,6 +48,8 @@ do {
     try Forking.run(arguments[2], arguments[3])
   } else if arguments[1] == "full" {
     try FullDisk.run(arguments[2])
+  } else if arguments[1] == "memory" {
+    try LittleMemory.run(arguments[2])
   } else if arguments[1] == "unreadable" {
     try Unreadable.run(arguments[2])
   } else if arguments[1] == "observe" {

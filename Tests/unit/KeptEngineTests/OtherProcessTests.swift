@@ -88,4 +88,8 @@ import Testing
     let script = "\(Self.mounts) \"$1\" && exec \"$0\" full \"$1\""
     #expect(try Self.output("unshare", "-Urm", "sh", "-c", script, child(), folder.path) == "ok\n")
   }
+
+  @Test func `many keys are listed in little memory, or refused`() throws {
+    #expect(try Self.output(child(), "memory", folder.path) == "ok\n")
+  }
 }
