@@ -58,6 +58,12 @@ async def press(pilot: Pilot[int], *keys: str) -> None:
 
 
 @pytest.fixture
+def lasting_marks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes the signs of changes stay until the test ends, however busy the machine is."""
+    monkeypatch.setattr("kept_browse._catalog.FLASH", 3600.0)
+
+
+@pytest.fixture
 def location(tmp_path: Path) -> Path:
     """A path for a store."""
     return tmp_path / "test.kept"

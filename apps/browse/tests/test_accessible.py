@@ -229,6 +229,7 @@ def test_a_sentence_about_a_lock_names_a_hostile_path_as_it_is(filled: Path, tmp
 # --- no state by color alone
 
 
+@pytest.mark.usefixtures("lasting_marks")
 def test_every_state_of_a_key_has_a_sign(filled: Path, tmp_path: Path, writer: Writer) -> None:
     managed = write_file(tmp_path / "managed.json", {"audio.muted": True}, ["audio.muted"])
     writer.set("misc.number", "text")
@@ -422,6 +423,7 @@ def test_every_screen_can_be_drawn_at_any_size(filled: Path, size: tuple[int, in
 # --- secrets
 
 
+@pytest.mark.usefixtures("lasting_marks")
 def test_no_screen_shows_a_secret(filled: Path, tmp_path: Path, writer: Writer) -> None:
     other = tmp_path / "other.kept"
     with kept.open(other) as store:

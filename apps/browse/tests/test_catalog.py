@@ -118,6 +118,7 @@ def test_a_second_reading_ends_the_first(store: kept.Store) -> None:
     asyncio.run(body())
 
 
+@pytest.mark.usefixtures("lasting_marks")
 def test_writes_of_another_process_are_read(store: kept.Store, writer: Writer) -> None:
     async def body() -> None:
         catalog = Catalog(store)

@@ -46,6 +46,7 @@ from screens import (
 from stores import SECRET_TEXT, VALUES, Writer, write_file
 
 
+@pytest.mark.usefixtures("lasting_marks")
 def test_each_key_has_its_value_type_layer_change_and_writer(filled: Path, writer: Writer) -> None:
     async def body(pilot: Pilot[int]) -> None:
         writer.set("audio.volume", 70)
@@ -111,11 +112,13 @@ def test_an_empty_store_has_an_empty_list_that_fills(tmp_path: Path, process: Wr
 # --- changes by others
 
 
+@pytest.mark.usefixtures("lasting_marks")
 def test_a_change_by_another_process_is_shown_and_stands_out(filled: Path, writer: Writer) -> None:
     async def body(pilot: Pilot[int]) -> None:
         writer.set("ui.font", "Serif")
         await wait_for(pilot, lambda: line_with(pilot, "ui.font").startswith(">"), "the sign of a change")
         assert '"Serif"' in line_with(pilot, "ui.font")
+        session_of(pilot).catalog._flashes["ui.font"] = 0.0  # the time of the sign is over
         await wait_for(pilot, lambda: line_with(pilot, "ui.font").startswith(" "), "the end of the sign")
 
     browse(filled, body)
