@@ -11,8 +11,9 @@ import KeptValues
 /// The index of one open store, and the views of its handles.
 ///
 /// Invariants:
-/// - While the gate is open for a position, each key that has changed since the checkpoint of the image is in the
-///   table, with its state at that position, or with a mark that the storage must be asked.
+/// - While the gate is open for a position and there is an image, each key that has changed since its checkpoint is in
+///   the table, with its state at that position, or with a mark that the storage must be asked. Without an image,
+///   readers ask the storage for each key that is not in the table.
 /// - The table and the image change while the gate is closed, both at once. So a block that a reader adds to the image,
 ///   which it does inside the gate, belongs to the checkpoint that the image has.
 final class EngineIndex: EngineFollower {
@@ -24,7 +25,8 @@ final class EngineIndex: EngineFollower {
   }
   private let state = Monitor(State())
   private let own = IndexView()
-  /// The checkpoint beneath the index, which is changed and read as the index is.
+  /// The checkpoint beneath the index, which is changed and read as it is; nil if so many keys have changed since
+  /// that they cannot all be in the table.
   // The compiler cannot check that.
   nonisolated(unsafe) private(set) var values: ValuesReader?
   let maintenance = EngineMaintenance()
@@ -36,7 +38,7 @@ final class EngineIndex: EngineFollower {
     state.updateQuietly { state in
       guard let keys else { return begin(chain, state) }
       let entries = entries(keys, chain, state.own)
-      index.change(current: chain.position, applied: chain.revision) { table in
+      change(chain) { table in
         for (key, entry) in entries { table.put(key, entry, at: chain) }
       }
       for (view, reading) in state.views {
@@ -55,17 +57,29 @@ final class EngineIndex: EngineFollower {
     }
   }
 
+  /// Changes the table; if it becomes too large, it is empty, and there is no image until the next checkpoint.
+  private func change(_ chain: Chain, _ body: (EntryTable) -> Void) {
+    // Readers may be inside until the gate is closed.
+    let before = values
+    index.change(current: chain.position, applied: chain.revision) { table in
+      body(table)
+      if index.mustBeEmptied { values = nil }
+    }
+    withExtendedLifetime(before) {}
+  }
+
   /// Begins with another image.
   ///
   /// Later changes are read when they are needed.
   private func begin(_ chain: Chain, _ state: State) {
+    let changed = chain.hasBulk ? nil : try? chain.changedKeys()
     // Readers may be inside until the gate is closed.
     let before = values
     defer { withExtendedLifetime(before) {} }
-    index.change(current: chain.position, applied: chain.revision, UnsafeRawPointer(chain.values.image.words)) {
-      table in
-      values = chain.values
-      for key in chain.changes.keys { table.putElsewhere(key, asOf: chain.revision) }
+    let records = changed.map { _ in UnsafeRawPointer(chain.values.image.words) }
+    index.change(current: chain.position, applied: chain.revision, records) { table in
+      values = changed.map { _ in chain.values }
+      for key in changed ?? [] { table.putElsewhere(key, asOf: chain.revision) }
     }
     for (view, _) in state.views {
       view.index.change(current: chain.position, applied: chain.revision) { $0.removeAll() }
@@ -104,7 +118,7 @@ final class EngineIndex: EngineFollower {
   /// The state of a key that has changed, if nothing must be read for it.
   private func entry(of key: KeyName, _ chain: Chain) -> KnownState? {
     let isInMemory =
-      switch chain.changes[key]?.value {
+      switch try? chain.change(of: key)?.value {
       case .inJournal: false
       default: key.exact.withBytes { chain.values.loadedRecord(of: UnsafeRawBufferPointer($0)) } != nil
       }
@@ -116,14 +130,18 @@ final class EngineIndex: EngineFollower {
     let known = KnownState(state)
     self.state.updateQuietly { state in
       // The engine's lock is held, so both are as of the same time, and the image does not change.
-      _ = key.withPrepared { try? chain.values.recordToRemember(of: $0) }
-      if chain.changes[key] != nil || known.entry?.shown != known.entry?.value {
-        index.change(current: chain.position, applied: chain.revision) { $0.put(key, known, at: chain) }
+      if values != nil { _ = key.withPrepared { try? chain.values.recordToRemember(of: $0) } }
+      if values == nil || mayHaveChanged(key, chain) || known.entry?.shown != known.entry?.value {
+        change(chain) { $0.put(key, known, at: chain) }
       }
       if let (view, reading) = state.views.first(where: { $0.view === view }) {
         view.index.change(current: chain.position, applied: chain.revision) { $0.put(key, known, at: chain, reading) }
       }
     }
+  }
+
+  private func mayHaveChanged(_ key: KeyName, _ chain: Chain) -> Bool {
+    do throws(StoreError) { return try chain.change(of: key) != nil } catch { return true }
   }
 
   // MARK: - Views

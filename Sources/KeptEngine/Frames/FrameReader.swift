@@ -62,18 +62,17 @@ package struct CommitFrame {
   package func forEachChange(_ body: (FrameChange) throws(StoreError) -> Void) throws(StoreError) {
     var at = 0
     for _ in 0..<count {
-      guard let effect = changes.number(at, UInt8.self).flatMap(FrameEffect.init),
-        let kind = changes.number(at + 1, UInt8.self), let keyBytes = changes.number(at + 2, UInt16.self),
-        let payloadBytes = changes.number(at + 4, UInt32.self),
-        let key = changes.part(from: at + FrameFormat.changeBytes, Int(keyBytes)),
-        let payload = changes.part(from: at + FrameFormat.changeBytes + key.count, Int(payloadBytes)),
-        effect.hasKey != key.isEmpty
-      else { throw Self.malformed }
-      let offset = start + at + FrameFormat.changeBytes + key.count
-      try body(FrameChange(effect: effect, key: key, stored: StoredValue(kind: kind, payload: payload), offset: offset))
-      at += FrameFormat.changeBytes + key.count + payload.count
+      guard let change = FrameChange(changes, at: at, changesStart: start) else { throw Self.malformed }
+      try body(change)
+      at += change.bytes.count
     }
   }
+
+  /// The bytes of the changes.
+  var byteCount: Int { changes.count }
+
+  /// A bound of the changes that does not depend on the head: the shortest has eight bytes.
+  var mostChanges: Int { min(count, changes.count / FrameFormat.changeBytes) }
 
   static let malformed = StoreError(
     .corrupt,
@@ -90,6 +89,8 @@ package struct FrameChange {
   package let stored: StoredValue
   /// Where the payload begins in the frame.
   let offset: Int
+  /// All of its bytes.
+  let bytes: UnsafeRawBufferPointer
 
   package func keyName() throws(StoreError) -> KeyName {
     guard let text = key.text, let name = try? KeyName(text) else { throw CommitFrame.malformed }
@@ -114,5 +115,24 @@ package struct FrameChange {
       throw CommitFrame.malformed
     }
     return version
+  }
+}
+
+extension FrameChange {
+  /// Reads the change at an offset; nil if the bytes do not have the form of one.
+  ///
+  /// - Parameter changesStart: where the bytes begin in the frame.
+  init?(_ bytes: UnsafeRawBufferPointer, at start: Int, changesStart: Int = 0) {
+    guard let effect = bytes.number(start, UInt8.self).flatMap(FrameEffect.init),
+      let kind = bytes.number(start + 1, UInt8.self), let keyBytes = bytes.number(start + 2, UInt16.self),
+      let payloadBytes = bytes.number(start + 4, UInt32.self),
+      let key = bytes.part(from: start + FrameFormat.changeBytes, Int(keyBytes)),
+      let payload = bytes.part(from: start + FrameFormat.changeBytes + key.count, Int(payloadBytes)),
+      effect.hasKey != key.isEmpty
+    else { return nil }
+    (self.effect, self.key, stored) = (effect, key, StoredValue(kind: kind, payload: payload))
+    let length = FrameFormat.changeBytes + key.count
+    offset = changesStart + start + length
+    self.bytes = UnsafeRawBufferPointer(rebasing: bytes[start..<start + length + payload.count])
   }
 }

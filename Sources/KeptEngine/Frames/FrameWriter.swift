@@ -5,7 +5,7 @@ package import KeptValues
 
 /// Frames that are written and published together.
 ///
-/// Not thread-safe: it belongs to the holder of the write lock. The buffer is reused for the next group.
+/// Not thread-safe. The buffer is reused for the next group.
 package final class FrameWriter {
   private let buffer = ByteBuffer(to: "commit the changes")
   /// The place of the next frame.
@@ -88,14 +88,14 @@ package final class FrameWriter {
   ) throws(StoreError) {
     guard let payloadBytes = UInt32(exactly: payload.count) else { throw tooLarge }
     if payloadBytes > 0 { hasPayload = true }
-    let at = buffer.count
-    try buffer.addZeros(FrameFormat.changeBytes)
-    buffer.put(effect.rawValue, at: at)
-    buffer.put(kind, at: at + 1)
-    buffer.put(payloadBytes, at: at + 4)
-    buffer.put(UInt16(truncatingIfNeeded: key.count), at: at + 2)
-    try buffer.add(UnsafeRawBufferPointer(key))
-    try buffer.add(payload)
+    let bytes = try buffer.add(FrameFormat.changeBytes + key.count + payload.count)
+    bytes[0] = effect.rawValue
+    bytes[1] = kind
+    bytes.storeBytes(of: UInt16(truncatingIfNeeded: key.count).littleEndian, toByteOffset: 2, as: UInt16.self)
+    bytes.storeBytes(of: payloadBytes.littleEndian, toByteOffset: 4, as: UInt32.self)
+    let texts = UnsafeMutableRawBufferPointer(rebasing: bytes[FrameFormat.changeBytes...])
+    texts.copyMemory(from: UnsafeRawBufferPointer(key))
+    UnsafeMutableRawBufferPointer(rebasing: texts[key.count...]).copyMemory(from: payload)
     changes += 1
   }
 
@@ -112,6 +112,18 @@ package final class FrameWriter {
     buffer.put(changes, at: start + 32)
     sign(length)
   }
+
+  /// Moves its one frame to another place, where it is the commit of another revision.
+  package func move(to place: FramePlace, revision: Revision, time: Int64) {
+    guard let length = UInt32(exactly: start) else { return }
+    (self.place, start) = (place, 0)
+    buffer.put(revision, at: 16)
+    buffer.put(time, at: 24)
+    sign(length)
+  }
+
+  /// The position of its first frame.
+  var begin: Position { place.position - Position(start) }
 
   /// Adds the seal that ends the journal.
   ///

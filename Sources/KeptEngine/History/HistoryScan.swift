@@ -22,6 +22,8 @@ struct HistoryScan {
   /// The value of a key at the last frame, and whether the key is declared secret.
   private typealias Present = (value: OldValue, isSecret: Bool)
   private var present: [KeyName: Present] = [:]
+  // The frames with many keys since the checkpoint, for the keys that are not in `present`.
+  private var bulk: [BulkChanges] = []
 
   /// A commit, or several that are one change of each key.
   private struct Group {
@@ -50,7 +52,10 @@ struct HistoryScan {
   }
 
   /// Adds a frame that follows a checkpoint and the frames before.
-  mutating func add(_ frame: CommitFrame, _ values: ValuesReader) throws(StoreError) {
+  ///
+  /// - Parameter bulk: its changes, if they are in memory already.
+  mutating func add(_ frame: CommitFrame, _ values: ValuesReader, _ bulk: BulkChanges? = nil) throws(StoreError) {
+    if let bulk, bulk.valueCount > limits.changes { return try pass(bulk) }
     var count = 0
     var secrets: Set<KeyName> = []
     // Declarations first: an old value is hidden if the key is secret before or after the commit.
@@ -98,6 +103,35 @@ struct HistoryScan {
     if changes.count - pruned >= Self.step { prune() }
   }
 
+  /// Adds a frame that has more changes than are kept, and no other than of keys.
+  private mutating func pass(_ changes: BulkChanges) throws(StoreError) {
+    forget(upTo: changes.revision)
+    for key in Array(present.keys) {
+      if let known = present[key] { present[key] = try Self.state(of: key, after: changes, known) }
+    }
+    bulk.append(changes)
+  }
+
+  private static func state(
+    of key: KeyName, after changes: BulkChanges, _ before: Present
+  ) throws(StoreError) -> Present {
+    var known = before
+    try changes.forEach(of: key) { change throws(StoreError) in
+      switch change.effect {
+      case .removed: known.value = .absent
+      case .value:
+        known.value = .notKept
+        try changes.withValue(change, upTo: mostBytes) {
+          known.value = .value(kind: $0.kind, payload: Array($0.payload))
+        }
+      case .declared, .undeclared:
+        known.isSecret = change.effect == .declared ? try change.json().declaresSecret : false
+      case .schemaVersion, .historyLimits, .acknowledged: break
+      }
+    }
+    return known
+  }
+
   /// The state of a key now, which is read from the checkpoint at first.
   @discardableResult
   private mutating func know(_ key: KeyName, _ values: ValuesReader) throws(StoreError) -> Present {
@@ -118,6 +152,7 @@ struct HistoryScan {
       guard error.code == .corrupt else { throw error }
       found.value = .forgotten
     }
+    for changes in bulk { found = try Self.state(of: key, after: changes, found) }
     present[key] = found
     return found
   }

@@ -12,7 +12,7 @@ package final class Chain {
   /// The journals from the checkpoint on, the last one being where the next frame is.
   private(set) var journals: [Journal]
   /// The place of the next frame.
-  private(set) var place: FramePlace
+  package private(set) var place: FramePlace
   private(set) var overlay: Overlay
   // The commits of the chain before, from a revision on, up to those in the checkpoint: for observers that have not
   // received them yet.
@@ -70,7 +70,7 @@ package final class Chain {
     return hasMetDamage
   }
 
-  /// The keys that have changed since the last call; nil at the first one.
+  /// The keys that have changed since the last call; nil at the first one, and if they are many.
   func takeChanged() -> [KeyName]? { overlay.takeChanged() }
 
   var store: StoreID { values.header.store }
@@ -187,8 +187,21 @@ package final class Chain {
   /// Removals up to this revision are forgotten: an absent key may have changed at any of them.
   package var floor: Revision { values.header.floor }
 
-  /// The keys that have changed since the checkpoint, and how.
-  package var changes: [KeyName: KeyChange] { overlay.keys }
+  /// The change of a key since the checkpoint; nil if there is none.
+  package func change(of key: KeyName) throws(StoreError) -> KeyChange? { try overlay.change(of: key) }
+
+  /// Whether a commit since the checkpoint has changed many keys at once.
+  package var hasBulk: Bool { overlay.hasBulk }
+
+  /// Whether one of the commits after a revision has.
+  package func hasBulk(after revision: Revision) -> Bool { overlay.hasBulk(after: revision) }
+
+  /// The keys that have changed since the checkpoint.
+  package func changedKeys() throws(StoreError) -> Set<KeyName> {
+    var found: Set<KeyName> = []
+    try overlay.addKeys(to: &found)
+    return found
+  }
 
   /// The state of a key.
   ///
@@ -197,7 +210,7 @@ package final class Chain {
     try key.exact.withBytes { bytes throws(StoreError) in
       do throws(StoreError) {
         return try KeyState(
-          values.record(of: UnsafeRawBufferPointer(bytes)), overlay.keys[key], floor: floor,
+          values.record(of: UnsafeRawBufferPointer(bytes)), overlay.change(of: key), floor: floor,
           ignoresValue: ignoresValue)
       } catch {
         throw error.about(key.text)
@@ -227,13 +240,13 @@ package final class Chain {
     }
     var allowance = Allowance()
     try forEachKey(below: prefix, damaged: damaged) { record, change, key throws(StoreError) in
-      try allowance.take((record?.length ?? 0) + (change?.value?.bytesToRead ?? 0), to: Self.listing)
+      try allowance.take((record?.length ?? 0) + (change?.bytesToRead() ?? 0), to: Self.listing)
       let name = try key()
       let state: Result<KeyState, StoreError>
       do throws(StoreError) {
         // The record may be in a damaged block.
         let isUnknown = record == nil && hasMetDamage
-        state = .success(try isUnknown ? self.state(of: name) : KeyState(record, change, floor: floor))
+        state = .success(try isUnknown ? self.state(of: name) : KeyState(record, change?.change(), floor: floor))
       } catch {
         state = .failure(error.about(name.text))
       }
@@ -255,23 +268,28 @@ package final class Chain {
     revision >= before?.start ?? values.header.revision
   }
 
+  /// The keys that have changed after a revision; nil if a checkpoint has some of the commits since.
+  package func keys(changedAfter revision: Revision) throws(StoreError) -> Set<KeyName>? {
+    guard knowsCommits(after: revision) else { return nil }
+    var found: Set<KeyName> = []
+    try overlay.addKeys(to: &found, changedAfter: revision)
+    if revision < values.header.revision { try before?.overlay.addKeys(to: &found, changedAfter: revision) }
+    return found
+  }
+
   /// The keys that have changed after a revision, with their states, in order; nil if removals since are forgotten.
   package func changes(after revision: Revision) throws(StoreError) -> [(key: KeyName, state: KeyState)]? {
     var found: [(key: KeyName, state: KeyState)] = []
-    if knowsCommits(after: revision) {
-      var changed = overlay.keys
-      if revision < values.header.revision, let before { changed.merge(before.overlay.keys) { new, _ in new } }
-      for (key, change) in Array(changed).inOrder(of: \.key.exact) where change.changed > revision {
-        found.append((key, try state(of: key)))
-      }
+    if let keys = try keys(changedAfter: revision) {
+      for key in Array(keys).inOrder(of: \.exact) { found.append((key, try state(of: key))) }
       return found
     }
     guard revision >= floor else { return nil }
     var allowance = Allowance()
     try forEachKey(below: "") { record, change, key throws(StoreError) in
-      guard change?.changed ?? record?.changed ?? 0 > revision else { return }
-      try allowance.take((record?.length ?? 0) + (change?.value?.bytesToRead ?? 0), to: Self.listing)
-      found.append((try key(), try KeyState(record, change, floor: floor)))
+      guard try change?.changed() ?? record?.changed ?? 0 > revision else { return }
+      try allowance.take((record?.length ?? 0) + (change?.bytesToRead() ?? 0), to: Self.listing)
+      found.append((try key(), try KeyState(record, change?.change(), floor: floor)))
     }
     return found
   }
@@ -286,64 +304,54 @@ package final class Chain {
 
   /// The revision of the last change of a key that begins with a text, if that is after `base`; else any below.
   package func lastChange(below prefix: ExactString, after base: Revision) throws(StoreError) -> Revision {
+    if base >= values.header.revision { return overlay.lastChange(below: prefix) }
     var last: Revision = 0
-    if base >= values.header.revision {
-      for (key, change) in overlay.keys where key.exact.hasPrefix(prefix) { last = max(last, change.changed) }
-      return last
-    }
     try forEachKey(below: prefix) { record, change, _ throws(StoreError) in
-      last = max(last, change?.changed ?? record?.changed ?? 0)
+      last = max(last, try change?.changed() ?? record?.changed ?? 0)
     }
     return max(last, floor)
   }
 
-  /// Calls `body` with the record and the change of each key that begins with a text, in the order of the keys.
+  /// Calls `body` with the record and the changes of each key that begins with a text, in the order of the keys.
   ///
-  /// Throws `corrupt` at a damaged block.
+  /// The changes are at this key, or nil if there are none. Throws `corrupt` at a damaged block.
   /// - Parameter damaged: called instead: with nil, and then with each key that it surely has.
   func forEachKey(
     below prefix: ExactString,
     damaged: (KeyName?, StoreError) throws(StoreError) -> Void = { _, error throws(StoreError) in throw error },
-    _ body: (Record?, KeyChange?, () throws(StoreError) -> KeyName) throws(StoreError) -> Void
+    _ body: (Record?, ChangedKeys?, () throws(StoreError) -> KeyName) throws(StoreError) -> Void
   ) throws(StoreError) {
-    try Allowance.ask(forEntries: overlay.keys.count, to: Self.listing)
-    let changes = Array(overlay.keys.filter { $0.key.exact.hasPrefix(prefix) }).inOrder(of: \.key.exact)
-    var next = changes.startIndex
+    try Allowance.ask(forEntries: overlay.knownCount, to: Self.listing)
+    let changes = try overlay.changedKeys(below: prefix)
     func passChanges(before key: UnsafeRawBufferPointer?) throws(StoreError) {
-      while next < changes.endIndex {
-        let (name, change) = changes[next]
-        let isBefore = name.exact.withBytes { bytes in key.map { UnsafeRawBufferPointer(bytes).isBefore($0) } ?? true }
-        guard isBefore else { return }
-        try body(nil, change) { name }
-        next += 1
+      while let changed = changes.key, key.map({ changed.isBefore($0) }) ?? true {
+        try body(nil, changes) { () throws(StoreError) in try changes.name() }
+        changes.pass()
       }
-    }
-    /// The change of the key of a record, after all changes of lesser keys were passed on.
-    func change(of key: UnsafeRawBufferPointer) throws(StoreError) -> (KeyName, KeyChange)? {
-      try passChanges(before: key)
-      guard next < changes.endIndex,
-        changes[next].key.exact.withBytes({ UnsafeRawBufferPointer($0).elementsEqual(key) })
-      else { return nil }
-      next += 1
-      return (changes[next - 1].key, changes[next - 1].value)
     }
     try prefix.withBytes { prefix throws(StoreError) in
       func isBelow(_ key: UnsafeRawBufferPointer) -> Bool { key.prefix(prefix.count).elementsEqual(prefix) }
+      /// Whether a key of the checkpoint has changed, after all lesser keys were passed on.
+      func isChanged(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+        try passChanges(before: key)
+        return changes.key?.elementsEqual(key) == true
+      }
       func passDamaged(_ key: UnsafeRawBufferPointer?, _ error: StoreError) throws(StoreError) -> Bool {
         guard let key else {
           try damaged(nil, error)
           return true
         }
         guard isBelow(key) else { return false }
-        _ = try change(of: key)
+        if try isChanged(key) { changes.pass() }
         if let text = key.text, let name = try? KeyName(text) { try damaged(name, error) }
         return true
       }
       let from = UnsafeRawBufferPointer(prefix)
       try values.forEachRecord(from: from, damaged: passDamaged) { record throws(StoreError) in
         guard isBelow(record.key) else { return false }
-        if let (name, change) = try change(of: record.key) {
-          try body(record, change) { name }
+        if try isChanged(record.key) {
+          try body(record, changes) { () throws(StoreError) in try changes.name() }
+          changes.pass()
         } else {
           try body(record, nil) { () throws(StoreError) in
             guard let text = record.key.text else { throw values.malformedKey }

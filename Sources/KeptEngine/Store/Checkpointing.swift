@@ -132,7 +132,11 @@ struct Fold {
   func write(to writer: ValuesWriter) throws(StoreError) {
     try chain.forEachKey(below: "") { record, change, key throws(StoreError) in
       if let change {
-        try add(key(), record, change, to: writer)
+        if let key = change.key, let only = try change.onlyValue(), record?.flags.contains(.declared) != true {
+          try writer.add(key, only.value, only.revision)
+        } else {
+          try add(key(), record, change.change(), to: writer)
+        }
       } else if let record, !isForgotten(record.flags, record.changed) {
         try writer.add(record)
       }
@@ -153,6 +157,14 @@ struct Fold {
 }
 
 extension ValuesWriter {
+  /// Adds a key that has no declaration, and is after all before.
+  fileprivate func add(
+    _ key: UnsafeRawBufferPointer, _ value: StoredValue, _ revision: Revision
+  ) throws(StoreError) {
+    let none = UnsafeRawBufferPointer(start: nil, count: 0)
+    try add(Record(key: key, value: value, declaration: none, flags: [], revision: revision, changed: revision))
+  }
+
   /// Adds the state of a key that is after all before.
   func add(_ key: KeyName, _ state: KeyState, fits: (Value, String) -> Bool) throws(StoreError) {
     var flags: RecordFlags = state.isThere ? [] : .removal

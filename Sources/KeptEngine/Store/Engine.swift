@@ -299,7 +299,7 @@ package final class Engine: Sendable {
     try state.writer.begin(head)
     try state.writer.add(value, for: key)
     try state.writer.end()
-    try write(state)
+    try write(state.writer, state)
     guard let follower, let followed = state.followed, followed.values === state.chain.values,
       followed.position == begin, let bytes = value.bytesAsStored, bytes <= PlacedValue.least
     else { return try add(&state) }
@@ -319,6 +319,23 @@ package final class Engine: Sendable {
         try engine.catchUp(&state)
         state.writer.begin(at: state.chain.place)
         try body(state.chain, state.writer)
+      }
+    }
+
+    /// Calls `body` with all that is published.
+    package func read<Result>(_ body: (Chain) throws(StoreError) -> Result) throws(StoreError) -> Result {
+      try engine.read(body)
+    }
+
+    /// Writes frames that were made elsewhere for the end of the published ones, and publishes them.
+    ///
+    /// This process reads them later, as others do, because that may take longer than others should wait.
+    package func publish(_ frames: FrameWriter) throws(StoreError) {
+      try engine.state.updateQuietly { state throws(StoreError) in
+        try engine.catchUp(&state)
+        guard frames.begin == state.chain.place.position else { throw Engine.unlockedWriter }
+        try engine.write(frames, state)
+        try? state.chain.last.writeAhead(of: frames.place.position)
       }
     }
 
@@ -388,12 +405,12 @@ package final class Engine: Sendable {
   /// Writes the frames that were built, and publishes them.
   func publish(_ state: inout State) throws(StoreError) {
     guard state.writer.place.position > state.chain.place.position else { return }
-    try write(state)
+    try write(state.writer, state)
     try add(&state)
   }
 
-  private func write(_ state: borrowing State) throws(StoreError) {
-    let (frames, begin, journal) = (state.writer, state.chain.place.position, state.chain.last)
+  private func write(_ frames: FrameWriter, _ state: borrowing State) throws(StoreError) {
+    let (begin, journal) = (state.chain.place.position, state.chain.last)
     if !pulse.words.isDirty {
       // Processes that sleep without bound must look, and sync if this one dies before it wakes them.
       pulse.words.isDirty = true
@@ -402,9 +419,23 @@ package final class Engine: Sendable {
     try journal.write(frames.bytes, at: begin, keeping: Self.reserve(after: frames))
     guard pulse.words.publish(frames.place.position, after: begin) else {
       try journal.erase(at: begin)
-      throw StoreError(.busy, "another process wrote to the journal without locking it; try again")
+      throw Self.unlockedWriter
     }
     pulse.wakeSleepers()
+  }
+
+  private static var unlockedWriter: StoreError {
+    StoreError(.busy, "another process wrote to the journal without locking it; try again")
+  }
+
+  /// Adds frames that were published with a turn, unless this process has read them since.
+  package func add(_ frames: FrameWriter) {
+    state.updateQuietly { state in
+      guard !state.isClosed, frames.begin == state.chain.place.position else { return }
+      // Without memory for it, the next call reads them.
+      try? state.chain.add(frames)
+      notifyFollower(&state)
+    }
   }
 
   /// Adds the written frames to the chain of this process.

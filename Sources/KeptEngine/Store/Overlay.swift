@@ -3,69 +3,6 @@
 import KeptSystem
 package import KeptValues
 
-/// The value that a key has since a commit.
-package enum ChangedValue: Sendable {
-  case removed
-  case value(Value)
-  /// One that is read when it is needed.
-  case inJournal(PlacedValue)
-
-  /// How many bytes ``read()`` adds to the memory.
-  var bytesToRead: Int { if case .inJournal(let place) = self { place.bytes } else { 0 } }
-
-  /// The value; nil if there is none.
-  package func read() throws(StoreError) -> Value? {
-    switch self {
-    case .removed: nil
-    case .value(let value): value
-    case .inJournal(let place): try place.read()
-    }
-  }
-}
-
-/// Where a journal has a long value.
-package struct PlacedValue: Sendable {
-  fileprivate let journal: Journal
-  fileprivate let position: Position
-  fileprivate let bytes: Int
-  fileprivate let kind: UInt8
-  fileprivate let checksum: UInt32
-
-  /// A value of more bytes is not kept in memory.
-  package static let least = 4096
-
-  func read() throws(StoreError) -> Value {
-    let buffer = ByteBuffer(to: "read a value")
-    buffer.truncate(to: try journal.read(try buffer.add(bytes), at: position))
-    guard buffer.count == bytes, buffer.bytes.checksum == checksum,
-      let value = try StoredValue(kind: kind, payload: buffer.bytes).value()
-    else {
-      throw StoreError(
-        .corrupt,
-        "its value in \(shown: journal.file.path) is damaged; close the store everywhere, and the next program that "
-          + "opens it salvages the readable data")
-    }
-    return value
-  }
-}
-
-/// The changes of one key since a checkpoint; unchanged parts are nil.
-package struct KeyChange: Sendable {
-  /// The new value; nil if it was not changed.
-  package var value: ChangedValue?
-  package var revision: Revision = 0
-  /// The new declaration, as JSON.
-  package var declaration: String??
-  /// The revision of the last change of any kind.
-  package var changed: Revision = 0
-}
-
-extension KeyChange {
-  fileprivate mutating func put(_ new: Value, at revision: Revision) {
-    (value, self.revision, changed) = (.value(new), revision, revision)
-  }
-}
-
 /// The state of a key.
 package struct KeyState: Sendable, Equatable {
   package var value: Value?
@@ -83,8 +20,11 @@ package struct KeyState: Sendable, Equatable {
 }
 
 /// The changes of a sequence of frames.
+///
+/// Invariant: of a key in `keys`, that is the whole change. Of another key, those in `bulk` are, the oldest first.
 struct Overlay {
-  private(set) var keys: [KeyName: KeyChange] = [:]
+  private var keys: [KeyName: KeyChange] = [:]
+  private var bulk: [BulkChanges] = []
   /// The heads of the frames, in their order.
   private(set) var heads: [FrameHead] = []
   /// Whether a frame makes a checkpoint due, because the files have bytes that were secret.
@@ -94,7 +34,7 @@ struct Overlay {
   var note: String
   var limits: String
   private var allowance = Allowance()
-  // The keys that have changed since ``takeChanged()``; nil without a follower.
+  // The keys that have changed since ``takeChanged()``; nil without a follower, and after a frame with many.
   private var changedKeys: [KeyName]?
 
   init(after checkpoint: ValuesHeader) {
@@ -102,7 +42,11 @@ struct Overlay {
     (note, limits) = (checkpoint.note, checkpoint.limits)
   }
 
-  /// Returns the keys that have changed since the last call, some of them several times; nil at the first one.
+  /// A search looks into each of them.
+  private static let mostBulk = 8
+
+  /// Returns the keys that have changed since the last call, some of them several times; nil at the first one, and if
+  /// they are many.
   mutating func takeChanged() -> [KeyName]? {
     defer { changedKeys = [] }
     return changedKeys
@@ -112,50 +56,126 @@ struct Overlay {
   ///
   /// Throws `corrupt`, with a part of it added, if it is malformed.
   mutating func add(_ frame: CommitFrame, at position: Position, in journal: Journal) throws(StoreError) {
-    revision = frame.head.revision
     if frame.head.erases { erases = true }
+    if frame.mostChanges >= BulkChanges.least, bulk.count < Self.mostBulk {
+      try addBulk(frame, position, journal)
+    } else {
+      try addEach(frame, position, journal)
+    }
+    revision = frame.head.revision
     heads.append(frame.head)
+  }
+
+  private mutating func addEach(
+    _ frame: CommitFrame, _ position: Position, _ journal: Journal
+  ) throws(StoreError) {
     try frame.forEachChange { change throws(StoreError) in
+      guard change.effect.hasKey else { return try addOther(change) }
       try allowance.take(change.key.count + min(change.stored.payload.count, PlacedValue.least), to: "read the changes")
-      switch change.effect {
-      case .schemaVersion: schemaVersion = try change.schemaVersion()
-      case .historyLimits: limits = try change.json()
-      case .acknowledged: note = ""
-      default:
-        let key = try change.keyName()
-        let place = (position + UInt64(change.offset), journal)
-        try Self.apply(change, at: revision, place, to: &keys[key, default: KeyChange()])
-        changedKeys?.append(key)
+      let (key, place) = (try change.keyName(), PlacedValue(change, at: position, in: journal))
+      try prepare(key)
+      try keys[key, default: KeyChange()].apply(change, at: frame.head.revision, place)
+      changedKeys?.append(key)
+    }
+  }
+
+  private mutating func addOther(_ change: FrameChange) throws(StoreError) {
+    switch change.effect {
+    case .schemaVersion: schemaVersion = try change.schemaVersion()
+    case .historyLimits: limits = try change.json()
+    default: note = ""
+    }
+  }
+
+  private mutating func addBulk(
+    _ frame: CommitFrame, _ position: Position, _ journal: Journal
+  ) throws(StoreError) {
+    let changes = try BulkChanges(frame, at: position, in: journal) { change throws(StoreError) in
+      try addOther(change)
+    }
+    for key in Array(keys.keys) {
+      try changes.forEach(of: key) { change throws(StoreError) in
+        try changes.apply(change, to: &keys[key, default: KeyChange()])
       }
     }
+    bulk.append(changes)
+    changedKeys = nil
+  }
+
+  /// Moves the changes of a key out of those in bulk.
+  private mutating func prepare(_ key: KeyName) throws(StoreError) {
+    if !bulk.isEmpty, keys[key] == nil { keys[key] = try inBulk(key) }
+  }
+
+  private func inBulk(_ key: KeyName) throws(StoreError) -> KeyChange? {
+    var found: KeyChange?
+    for changes in bulk {
+      try changes.forEach(of: key) { change throws(StoreError) in
+        var known = found ?? KeyChange()
+        try changes.apply(change, to: &known)
+        found = known
+      }
+    }
+    return found
   }
 
   /// Adds a new value of a key, in its stored form.
   mutating func put(_ value: Value, for key: KeyName, _ head: FrameHead) throws(StoreError) {
     try allowance.take(key.text.utf8.count + value.bytes, to: "read the changes")
+    try prepare(key)
     revision = head.revision
     heads.append(head)
     keys[key, default: KeyChange()].put(value, at: head.revision)
   }
+}
 
-  private static func apply(
-    _ change: FrameChange, at revision: Revision, _ place: (position: Position, journal: Journal),
-    to key: inout KeyChange
-  ) throws(StoreError) {
-    key.changed = revision
-    switch change.effect {
-    case .value where change.stored.payload.count > PlacedValue.least:
-      let bytes = change.stored.payload
-      let value = PlacedValue(
-        journal: place.journal, position: place.position, bytes: bytes.count, kind: change.stored.kind,
-        checksum: bytes.checksum)
-      (key.value, key.revision) = (.inJournal(value), revision)
-    case .value: (key.value, key.revision) = (.value(try change.value()), revision)
-    case .removed: (key.value, key.revision) = (.removed, revision)
-    case .declared: key.declaration = try change.json()
-    case .undeclared: key.declaration = .some(nil)
-    case .schemaVersion, .historyLimits, .acknowledged: break
+// MARK: - What has changed
+
+extension Overlay {
+  /// The change of a key; nil if there is none.
+  func change(of key: KeyName) throws(StoreError) -> KeyChange? {
+    if let known = keys[key] { return known }
+    return bulk.isEmpty ? nil : try inBulk(key)
+  }
+
+  /// How many keys a listing copies.
+  var knownCount: Int { keys.count }
+
+  /// Whether a commit since the checkpoint has changed many keys at once.
+  var hasBulk: Bool { !bulk.isEmpty }
+
+  /// Whether a commit after a revision has changed many keys at once.
+  func hasBulk(after revision: Revision) -> Bool { bulk.contains { $0.revision > revision } }
+
+  /// The changes of a frame, if they are known in bulk and all that it has.
+  func bulk(of frame: CommitFrame) -> BulkChanges? {
+    bulk.first { $0.revision == frame.head.revision && $0.count == frame.count }
+  }
+
+  /// Adds the keys that have changed, those with a last change after a revision.
+  func addKeys(to found: inout Set<KeyName>, changedAfter revision: Revision? = nil) throws(StoreError) {
+    func isMeant(_ changed: Revision) -> Bool { revision.map { changed > $0 } ?? true }
+    for (key, change) in keys where isMeant(change.changed) { found.insert(key) }
+    for changes in bulk where isMeant(changes.revision) {
+      for index in 0..<changes.count { found.insert(try changes.change(index).keyName()) }
     }
+  }
+
+  /// The revision of the last change of a key that begins with a text; 0 if there is none.
+  func lastChange(below prefix: ExactString) -> Revision {
+    var last: Revision = 0
+    for (key, change) in keys where key.exact.hasPrefix(prefix) { last = max(last, change.changed) }
+    prefix.withBytes { prefix in
+      for changes in bulk where !changes.range(below: UnsafeRawBufferPointer(prefix)).isEmpty {
+        last = max(last, changes.revision)
+      }
+    }
+    return last
+  }
+
+  /// The changes of the keys that begin with a text, in the order of the keys.
+  func changedKeys(below prefix: ExactString) throws(StoreError) -> ChangedKeys {
+    try ChangedKeys(Array(keys.filter { $0.key.exact.hasPrefix(prefix) }).inOrder(of: \.key.exact), bulk, prefix)
   }
 }
 

@@ -156,7 +156,7 @@ extension HistoryScan {
     for journal in chain.journals {
       endGroups()
       let scanner = try FrameScanner(journal, at: journal.first(after: previous), upTo: chain.place.position)
-      while let frame = try scanner.read() { try add(frame, chain.values) }
+      while let frame = try scanner.read() { try add(frame, chain.values, chain.overlay.bulk(of: frame)) }
       previous = scanner.place.previous
     }
     guard previous == chain.place.previous else {

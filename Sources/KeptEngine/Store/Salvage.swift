@@ -126,7 +126,8 @@ package struct Salvage {
     var areCommitsLost = false
     if isOwn, let words { areCommitsLost = try chain?.catchUp(pastDamage: words.leastPublished, folder) == true }
 
-    let changes = chain?.changes ?? [:]
+    var changes: [KeyName: KeyChange] = [:]
+    for key in try chain?.changedKeys() ?? [] { changes[key] = try chain?.change(of: key) }
     var (allowance, revision, lost) = (Allowance(), max(known.revision, chain?.revision ?? 0), Set<KeyName>())
     func add(_ key: KeyName, _ record: Record?, _ change: KeyChange?) throws(StoreError) {
       do throws(StoreError) { states[key] = try KeyState(record, change) } catch {

@@ -57,6 +57,31 @@ package struct Record {
     return kept_checksum(start, rest.baseAddress, rest.count)
   }
 
+  /// Writes the record without its checksum into memory of its length.
+  func write(to bytes: UnsafeMutableRawBufferPointer) {
+    bytes.storeBytes(of: 0, as: UInt32.self)
+    bytes.storeBytes(of: UInt16(truncatingIfNeeded: key.count).littleEndian, toByteOffset: 4, as: UInt16.self)
+    bytes[6] = value.kind
+    bytes[7] = flags.rawValue
+    bytes.storeBytes(of: revision.littleEndian, toByteOffset: 8, as: UInt64.self)
+    bytes.storeBytes(of: changed.littleEndian, toByteOffset: 16, as: UInt64.self)
+    bytes.storeBytes(
+      of: UInt32(truncatingIfNeeded: value.payload.count).littleEndian, toByteOffset: 24, as: UInt32.self)
+    bytes.storeBytes(of: UInt32(truncatingIfNeeded: declaration.count).littleEndian, toByteOffset: 28, as: UInt32.self)
+    var at = Self.headBytes
+    func add(_ part: UnsafeRawBufferPointer) {
+      UnsafeMutableRawBufferPointer(rebasing: bytes[at...]).copyMemory(from: part)
+      at += part.count
+    }
+    add(key)
+    add(value.payload)
+    add(declaration)
+    while at < bytes.count {
+      bytes[at] = 0
+      at += 1
+    }
+  }
+
   /// Reads the record at the beginning of a buffer.
   ///
   /// Returns nil if the bytes do not have the form of one.

@@ -47,19 +47,10 @@ package final class ValuesWriter {
     if !record.flags.contains(.removal) { header.keys += 1 }
     try places.add(number: ValuesHash(record.key, seed: header.seed).hash)
     try places.add(number: UInt64(written + buffer.count))
-    let start = buffer.count
-    try buffer.addZeros(Record.headBytes)
-    buffer.put(UInt16(record.key.count), at: start + 4)
-    buffer.put(record.value.kind, at: start + 6)
-    buffer.put(record.flags.rawValue, at: start + 7)
-    buffer.put(record.revision, at: start + 8)
-    buffer.put(record.changed, at: start + 16)
-    buffer.put(UInt32(record.value.payload.count), at: start + 24)
-    buffer.put(UInt32(record.declaration.count), at: start + 28)
-    for part in [record.key, record.value.payload, record.declaration] { try buffer.add(part) }
-    try buffer.addZeros(start + length - buffer.count)
-    buffer.put(
-      Record.checksum(UnsafeRawBufferPointer(rebasing: buffer.bytes[start...]), seed: header.seed), at: start)
+    let bytes = try buffer.add(length)
+    record.write(to: bytes)
+    let sum = Record.checksum(UnsafeRawBufferPointer(bytes), seed: header.seed)
+    bytes.storeBytes(of: sum.littleEndian, as: UInt32.self)
     if length > ValuesFormat.blockBytes { try fillBlock() }
     if buffer.count >= Self.piece { try writeBlocks() }
   }

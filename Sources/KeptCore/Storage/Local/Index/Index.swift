@@ -83,14 +83,21 @@ final class Index: MemoryIndex, @unchecked Sendable {
     var wasEmptied = false
     gate.close {
       body(table)
-      // In this order, because a variable of an object costs more to read than a constant.
-      wasEmptied = table.absent > Self.absentLimit && table.absent > absentLimit
-      if wasEmptied { table.removeAll() }
+      wasEmptied = mustBeEmptied
+      if wasEmptied {
+        table.removeAll()
+        // Changes of the records beneath would be missing.
+        kept_publish_records(gate.header, nil)
+      }
       self.applied = applied
       return current
     }
     return wasEmptied
   }
+
+  /// Whether so many absent keys are in the table that it is emptied.
+  // In this order, because a variable of an object costs more to read than a constant.
+  var mustBeEmptied: Bool { table.absent > Self.absentLimit && table.absent > absentLimit }
 
   /// Remembers so many absent keys more, until it is called again.
   func expectAbsent(_ count: Int) { absentLimit = Self.absentLimit + count }
@@ -98,7 +105,8 @@ final class Index: MemoryIndex, @unchecked Sendable {
   /// Puts other records beneath the index, and removes everything else.
   ///
   /// From then on it is current at a generation, with what `body` puts into it.
-  func change(current: UInt64, applied: Revision, _ records: UnsafeRawPointer, _ body: (EntryTable) -> Void) {
+  /// - Parameter records: nil if there are none, so that the storage is asked for each key that is not in the table.
+  func change(current: UInt64, applied: Revision, _ records: UnsafeRawPointer?, _ body: (EntryTable) -> Void) {
     gate.close {
       table.removeAll()
       kept_publish_records(gate.header, records)

@@ -1,0 +1,104 @@
+// The changes of one key since a checkpoint.
+
+import KeptSystem
+package import KeptValues
+
+/// The value that a key has since a commit.
+package enum ChangedValue: Sendable {
+  case removed
+  case value(Value)
+  /// One that is read when it is needed.
+  case inJournal(PlacedValue)
+
+  /// How many bytes ``read()`` adds to the memory.
+  var bytesToRead: Int { if case .inJournal(let place) = self { place.bytes } else { 0 } }
+
+  /// The value; nil if there is none.
+  package func read() throws(StoreError) -> Value? {
+    switch self {
+    case .removed: nil
+    case .value(let value): value
+    case .inJournal(let place): try place.read()
+    }
+  }
+}
+
+/// Where a journal has a long value.
+package struct PlacedValue: Sendable {
+  private let journal: Journal
+  private let position: Position
+  let bytes: Int
+  private let kind: UInt8
+  private let checksum: UInt32
+
+  /// A value of more bytes is not kept in memory.
+  package static let least = 4096
+
+  /// The place of the value of a change; nil if it is short.
+  ///
+  /// - Parameter position: that of the frame.
+  init?(_ change: FrameChange, at position: Position, in journal: Journal) {
+    let bytes = change.stored.payload
+    guard bytes.count > Self.least else { return nil }
+    (self.journal, self.position) = (journal, position + UInt64(change.offset))
+    (self.bytes, kind, checksum) = (bytes.count, change.stored.kind, bytes.checksum)
+  }
+
+  func read() throws(StoreError) -> Value {
+    var value: Value?
+    try withStored { stored throws(StoreError) in value = try stored.value() }
+    guard let value else { throw damaged }
+    return value
+  }
+
+  /// Passes the stored form to `body`; its bytes are valid during the call.
+  func withStored(_ body: (StoredValue) throws(StoreError) -> Void) throws(StoreError) {
+    let buffer = ByteBuffer(to: "read a value")
+    buffer.truncate(to: try journal.read(try buffer.add(bytes), at: position))
+    guard buffer.count == bytes, buffer.bytes.checksum == checksum else { throw damaged }
+    try body(StoredValue(kind: kind, payload: buffer.bytes))
+  }
+
+  private var damaged: StoreError {
+    StoreError(
+      .corrupt,
+      "its value in \(shown: journal.file.path) is damaged; close the store everywhere, and the next program that "
+        + "opens it salvages the readable data")
+  }
+}
+
+/// The changes of one key since a checkpoint; unchanged parts are nil.
+package struct KeyChange: Sendable {
+  /// The new value; nil if it was not changed.
+  package var value: ChangedValue?
+  package var revision: Revision = 0
+  /// The new declaration, as JSON.
+  package var declaration: String??
+  /// The revision of the last change of any kind.
+  package var changed: Revision = 0
+}
+
+extension KeyChange {
+  /// Adds a change at a revision.
+  ///
+  /// Throws `corrupt` if it is malformed.
+  /// - Parameter place: where its value is; nil for a value in memory.
+  mutating func apply(
+    _ change: FrameChange, at revision: Revision, _ place: PlacedValue?
+  ) throws(StoreError) {
+    changed = revision
+    switch change.effect {
+    case .value:
+      value = if let place { .inJournal(place) } else { .value(try change.value()) }
+      self.revision = revision
+    case .removed: (value, self.revision) = (.removed, revision)
+    case .declared: declaration = try change.json()
+    case .undeclared: declaration = .some(nil)
+    case .schemaVersion, .historyLimits, .acknowledged: break
+    }
+  }
+
+  mutating func put(_ new: Value, at revision: Revision) {
+    (value, self.revision, changed) = (.value(new), revision, revision)
+  }
+}

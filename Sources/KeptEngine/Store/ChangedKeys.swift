@@ -1,0 +1,123 @@
+// The keys that have changed since a checkpoint, in their order.
+
+import KeptSystem
+import KeptValues
+
+/// The changes of keys, one key after the other.
+///
+/// Not thread-safe.
+final class ChangedKeys {
+  private let known: [(key: KeyName, value: KeyChange)]
+  // The bytes of the known keys, one after the other: those of a String are valid in a closure only.
+  private let names = ByteBuffer(to: "list the keys")
+  private var ends = [0]
+  private var nextKnown = 0
+  // Changes in bulk, the oldest first, and those that have not been passed.
+  private var bulk: [(changes: BulkChanges, rest: Range<Int>)] = []
+
+  /// The bytes of the key; nil at the end.
+  private(set) var key: UnsafeRawBufferPointer?
+
+  /// - Parameters:
+  ///   - known: in the order of the keys; these are whole.
+  ///   - prefix: of the keys from `bulk`.
+  init(
+    _ known: [(key: KeyName, value: KeyChange)], _ bulk: [BulkChanges], _ prefix: ExactString
+  ) throws(StoreError) {
+    self.known = known
+    ends.reserveCapacity(known.count + 1)
+    for (key, _) in known {
+      try key.exact.withBytes { bytes throws(StoreError) in try names.add(UnsafeRawBufferPointer(bytes)) }
+      ends.append(names.count)
+    }
+    prefix.withBytes { prefix in
+      self.bulk = bulk.map { ($0, $0.range(below: UnsafeRawBufferPointer(prefix))) }
+    }
+    findKey()
+  }
+
+  private var knownKey: UnsafeRawBufferPointer? {
+    guard nextKnown < known.count else { return nil }
+    return UnsafeRawBufferPointer(rebasing: names.bytes[ends[nextKnown]..<ends[nextKnown + 1]])
+  }
+
+  private func findKey() {
+    key = knownKey
+    for (changes, rest) in bulk {
+      guard let first = rest.first else { continue }
+      let other = changes.change(first).key
+      if key.map({ other.isBefore($0) }) ?? true { key = other }
+    }
+  }
+
+  private var isKnown: Bool {
+    guard let key, let known = knownKey else { return false }
+    return known.elementsEqual(key)
+  }
+
+  /// Calls `body` with each change in bulk of the key.
+  private func forEachInBulk(_ body: (BulkChanges, FrameChange) throws(StoreError) -> Void) throws(StoreError) {
+    guard let key else { return }
+    for (changes, rest) in bulk {
+      for index in rest {
+        let change = changes.change(index)
+        guard change.key.elementsEqual(key) else { break }
+        try body(changes, change)
+      }
+    }
+  }
+
+  /// Goes to the next key.
+  func pass() {
+    guard let key else { return }
+    if isKnown { nextKnown += 1 }
+    for index in bulk.indices {
+      let changes = bulk[index].changes
+      while let first = bulk[index].rest.first, changes.change(first).key.elementsEqual(key) {
+        bulk[index].rest.removeFirst()
+      }
+    }
+    findKey()
+  }
+
+  /// The change of the key.
+  func change() throws(StoreError) -> KeyChange {
+    if isKnown { return known[nextKnown].value }
+    var found = KeyChange()
+    try forEachInBulk { changes, change throws(StoreError) in try changes.apply(change, to: &found) }
+    return found
+  }
+
+  /// How many bytes reading its value adds to the memory.
+  func bytesToRead() throws(StoreError) -> Int {
+    if isKnown { return known[nextKnown].value.value?.bytesToRead ?? 0 }
+    var bytes = 0
+    try forEachInBulk { changes, change throws(StoreError) in bytes = changes.bytesToRead(change) }
+    return bytes
+  }
+
+  /// The revision of the last change of the key.
+  func changed() throws(StoreError) -> Revision {
+    if isKnown { return known[nextKnown].value.changed }
+    var last: Revision = 0
+    try forEachInBulk { changes, _ throws(StoreError) in last = changes.revision }
+    return last
+  }
+
+  /// The value of the key, if its only change is one in memory, and the revision.
+  func onlyValue() throws(StoreError) -> (value: StoredValue, revision: Revision)? {
+    if !known.isEmpty, isKnown { return nil }
+    var (found, count): ((StoredValue, Revision)?, Int) = (nil, 0)
+    try forEachInBulk { changes, change throws(StoreError) in
+      count += 1
+      found = changes.value(change).map { ($0, changes.revision) }
+    }
+    return count == 1 ? found : nil
+  }
+
+  func name() throws(StoreError) -> KeyName {
+    if isKnown { return known[nextKnown].key }
+    guard let text = key?.text else { throw CommitFrame.malformed }
+    return try KeyName(text)
+  }
+}
