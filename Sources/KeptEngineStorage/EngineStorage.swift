@@ -132,66 +132,9 @@ final class EngineStorage: Storage {
   // MARK: - Writing
 
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
-    try commit(waiting: batch.patience ?? busyTimeoutMilliseconds) { () throws(StoreError) in batch }
-  }
-
-  private func add(_ batch: Batch, to frames: KeptEngine.FrameWriter, _ chain: Chain) throws(StoreError) -> Commit {
-    for condition in batch.conditions { try chain.check(condition) }
-    let revision = chain.revision + 1
-    var changes: [StoredChange] = []
-    for key in batch.keys {
-      if let change = try change(of: key, by: batch, chain, at: revision) { changes.append(change) }
-    }
-    let version = batch.schemaVersion.flatMap { $0 == chain.schemaVersion ? nil : $0 }
-    let time = now()
-    let commit = Commit(
-      revision: changes.isEmpty ? chain.revision : revision, changes: changes,
-      time: changes.isEmpty ? nil : Timestamp(nanosecondsSince1970: time))
-    guard !changes.isEmpty || version != nil else { return commit }
-    try frames.begin(
-      KeptEngine.FrameHead(
-        writer: engine.author, revision: commit.revision, time: time, tag: batch.author.tag,
-        erases: changes.contains(where: \.erases)))
-    for change in changes { try Self.add(change, to: frames) }
-    if let version { try frames.add(schemaVersion: version) }
-    try frames.end()
-    return commit
-  }
-
-  /// The change that a batch makes of a key; nil if it makes none.
-  private func change(
-    of key: KeyName, by batch: Batch, _ chain: Chain, at revision: Revision
-  ) throws(StoreError) -> StoredChange? {
-    do throws(StoreError) {
-      let entry = if let known = readers.known(key, chain) { known } else { Entry(try chain.state(of: key)) }
-      return try batch.change(of: key, from: entry, at: revision)
-    } catch {
-      // Declaring a key with an unreadable value would make it look absent.
-      guard error.code == .corrupt, batch.edits[key] != nil else { throw error }
-    }
-    // Any edit replaces an unreadable value, and may remove it.
-    let old = Entry(try chain.state(of: key, ignoresValue: true))
-    var change =
-      try batch.change(of: key, from: old, at: revision)
-      ?? StoredChange(key: key, old: old, new: Entry(value: nil, revision: revision, declaration: old?.declaration))
-    change.new.revision = revision
-    return change
-  }
-
-  private static func add(_ change: StoredChange, to frames: KeptEngine.FrameWriter) throws(StoreError) {
-    if change.new.declaration != change.old?.declaration {
-      if let declaration = change.new.declaration {
-        try frames.add(.declared, ExactString(declaration.json), for: change.key)
-      } else {
-        try frames.add(.undeclared, for: change.key)
-      }
-    }
-    guard change.isOfValue else { return }
-    if let value = change.new.value {
-      try frames.add(value, for: change.key)
-    } else {
-      try frames.add(.removed, for: change.key)
-    }
+    let milliseconds = batch.patience ?? busyTimeoutMilliseconds
+    if LongCommit.isLong(batch) { return try commitLong(batch, waiting: milliseconds) }
+    return try commit(waiting: milliseconds) { () throws(StoreError) in batch }
   }
 
   func flush() throws(StoreError) {
@@ -308,7 +251,8 @@ extension EngineStorage: FastStorage {
         guard !known.isElsewhere, known.declaration == nil else { return nil }
         (name, stored) = (known.key, known.stored)
       } else {
-        guard let found = chain.values.loadedRecord(of: UnsafeRawBufferPointer(key.bytes)), let record = found,
+        guard readers.values != nil, let found = chain.values.loadedRecord(of: UnsafeRawBufferPointer(key.bytes)),
+          let record = found,
           !record.flags.contains(.declared), let found = String(exactly: key.bytes).flatMap({ try? KeyName($0) })
         else { return nil }
         (name, stored) = (found, try? record.value.value())
@@ -332,32 +276,64 @@ extension EngineStorage: ExclusiveStorage {
     let (batch, commit) = try engine.takeTurn(timeoutMilliseconds: Int64(milliseconds)) { turn throws(StoreError) in
       let batch = try make()
       var commit = Commit(revision: 0, changes: [])
-      try turn.build { chain, frames throws(StoreError) in commit = try add(batch, to: frames, chain) }
+      try turn.build { chain, frames throws(StoreError) in
+        for condition in batch.conditions { try chain.check(condition) }
+        let changes = try changes(by: batch, chain)
+        commit = try add(changes, by: batch, to: frames, chain)
+      }
       if batch.durability == .durable { try engine.checkPlace() }
       try readers.expect(commit) { () throws(StoreError) in
-        if let observer, !commit.changes.isEmpty {
-          try publish(commit, by: batch.author, turn, to: observer)
-        } else {
-          try turn.publish()
-        }
+        try publish(commit, by: batch.author, to: observer) { () throws(StoreError) in try turn.publish() }
       }
       return (batch, commit)
     }
     if batch.durability == .durable { try sync() }
     return commit
   }
+
+  /// Commits a batch of many keys, which is made ready before others are kept out.
+  private func commitLong(_ batch: Batch, waiting milliseconds: Int) throws(StoreError) -> Commit {
+    try checkPlaceIfDue()
+    let (deadline, observer) = (MonotonicTime.milliseconds + Int64(milliseconds), commitObserver.read(\.self))
+    var made: LongCommit?
+    for attempt in 1...LongCommit.mostAttempts where made == nil {
+      var long = try LongCommit(batch, try engine.snapshot().chain, self)
+      let rest = max(0, deadline - MonotonicTime.milliseconds)
+      made = try engine.takeTurn(timeoutMilliseconds: rest) { turn throws(StoreError) in
+        let isSettled = try turn.read { chain throws(StoreError) in
+          if try long.settle(chain) { return true }
+          if attempt == LongCommit.mostAttempts { long = try LongCommit(batch, chain, self) }
+          return attempt == LongCommit.mostAttempts
+        }
+        guard isSettled else { return nil }
+        if batch.durability == .durable { try engine.checkPlace() }
+        if long.hasFrame {
+          try publish(long.commit, by: batch.author, to: observer) { () throws(StoreError) in
+            try turn.publish(long.frames)
+          }
+        }
+        return long
+      }
+    }
+    guard let made else { throw StoreError(.busy, "other programs committed many keys at the same time; try again") }
+    engine.add(made.frames)
+    if batch.durability == .durable { try sync() }
+    return made.commit
+  }
 }
 
 extension EngineStorage: ObservableStorage {
   func report(to commitObserver: any CommitObserver) { self.commitObserver.update { $0 = commitObserver } }
 
+  /// Calls `body`, which makes a commit visible, and reports it to an observer.
   private func publish(
-    _ commit: Commit, by author: Author, _ turn: borrowing Engine.Turn, to observer: any CommitObserver
+    _ commit: Commit, by author: Author, to observer: (any CommitObserver)?, _ body: () throws(StoreError) -> Void
   ) throws(StoreError) {
+    guard let observer, !commit.changes.isEmpty else { return try body() }
     try observer.publish { delivered throws(StoreError) in
       let preceding: ChangesAfter? =
         if let delivered, delivered + 1 != commit.revision { try changes(after: delivered) } else { nil }
-      try turn.publish()
+      try body()
       return Publication(preceding: preceding, commits: [(commit, by: author)])
     }
   }
