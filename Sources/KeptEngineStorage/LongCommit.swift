@@ -29,7 +29,7 @@ struct LongCommit {
     (self.batch, author) = (batch, (storage.engine.author, storage.now))
     base = (chain.revision, chain.schemaVersion)
     commit = Commit(revision: chain.revision, changes: [])
-    for condition in batch.conditions { try chain.check(condition) }
+    for condition in batch.conditions where condition.mayFail(at: chain.revision) { try chain.check(condition) }
     let revision = chain.revision + 1
     try Memory.ask(for: batch.edits.count * MemoryLayout<StoredChange>.stride, to: "commit the changes")
     var changes: [StoredChange] = []
@@ -111,6 +111,14 @@ struct LongCommit {
 }
 
 extension Condition {
+  /// Whether it may not hold at a revision, by that alone: an import has one for each key.
+  fileprivate func mayFail(at revision: Revision) -> Bool {
+    switch self {
+    case .unchanged(_, let base), .unchangedPrefix(_, let base): base < revision
+    case .revision, .schemaVersion: true
+    }
+  }
+
   /// Whether it may hold no longer after keys have changed.
   fileprivate func mayDepend(on changed: Set<KeyName>) -> Bool {
     switch self {

@@ -35,7 +35,7 @@ extension Store {
     if first.batch.isEmpty { return first.report }
     var made: ImportPlan?
     let commit = try commit("nothing was imported") { () throws(StoreError) in
-      let plan = if made == nil { first } else { try self.plan(incoming, rules) }
+      let plan = if made == nil { first } else { try self.plan(incoming, rules, isAgain: true) }
       made = plan
       if let refusal = plan.refusal { throw refusal }
       return plan.batch
@@ -46,12 +46,22 @@ extension Store {
   }
 
   /// Compares the text with the stored data.
-  private func plan(_ incoming: Incoming, _ rules: ImportRules) throws(StoreError) -> ImportPlan {
+  ///
+  /// - Parameter isAgain: whether others have written since the last time.
+  private func plan(
+    _ incoming: Incoming, _ rules: ImportRules, isAgain: Bool = false
+  ) throws(StoreError) -> ImportPlan {
     let stored = try storage().entries(in: [.prefix(incoming.scope)])
     for entry in stored.entries { try entry.entry.declaration?.makeKnown() }
     for entry in stored.unreadable { try entry.declaration?.makeKnown() }
     var batch = newBatch()
     batch.conditions = [.unchangedPrefix(incoming.scope, after: stored.revision)]
+    // A condition for each key takes longer, and lets others write other keys at the same time.
+    if isAgain, !rules.replaces, incoming.separator == nil {
+      let keys =
+        incoming.settings.map(\.key) + (rules.includesDeclarations ? incoming.declarations ?? [] : []).map(\.key)
+      batch.conditions = keys.map { .unchanged($0, after: stored.revision) }
+    }
     try carry(incoming.schemaVersion, into: &batch, at: stored.revision)
     let plan = try ImportPlan(incoming, over: stored, rules, into: batch, under: layerStack)
     if plan.declares, try !storage().abilities.contains(.declarations) {

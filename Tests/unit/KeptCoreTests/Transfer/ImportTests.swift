@@ -171,6 +171,19 @@ import Testing
     #expect(try values() == #"{"b":2}"#)
   }
 
+  @Test func `succeeds while another writer sets keys that it does not have`() throws {
+    let storage = BusyStorage()
+    let store = Store(storage: storage)
+    try store.set(0, forKey: "a")
+    storage.isBusy.update { $0 = true }
+    let report = try store.import(text(#"{"a":1,"b":2}"#))
+    storage.isBusy.update { $0 = false }
+    #expect(report.changed.map(\.key) == ["a", "b"] && report.changed.first?.old == 0)
+    #expect(try report.revision == store.currentRevision())
+    #expect(try store.keys() == ["a", "another", "b"])
+    #expect(try store.value(forKey: "another") == 2, "it was retried once")
+  }
+
   // MARK: - Schema versions
 
   @Test func `needs a storage that can change many keys at once`() throws {
@@ -206,4 +219,41 @@ import Testing
     #expect(try values() == #"{"app.name":"80","app.port":80,"other":2}"#)
     #expect(code { try settings.import(#"{"port":"80"}"#, options) } == .wrongType)
   }
+}
+
+/// A storage with another writer, who sets a key before each commit.
+private final class BusyStorage: Storage {
+  let isBusy = Monitor(false)
+  private let writes = Monitor<Int64>(0)
+  private let storage = MemoryStorage()
+
+  var abilities: StorageAbilities { storage.abilities }
+  var generation: UInt64 { storage.generation }
+
+  func commit(_ batch: Batch) throws(StoreError) -> Commit {
+    if isBusy.read(\.self) {
+      var other = Batch()
+      let number = writes.update { number in
+        number += 1
+        return number
+      }
+      other.edit(try KeyName("another"), .set(.int(number)))
+      _ = try storage.commit(other)
+    }
+    return try storage.commit(batch)
+  }
+
+  func entry(for key: KeyName) throws(StoreError) -> Entry? { try storage.entry(for: key) }
+  func keys(prefix: ExactString) throws(StoreError) -> [KeyName] { try storage.keys(prefix: prefix) }
+  func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries { try storage.entries(in: scopes) }
+  func declarations(prefix: ExactString) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] {
+    try storage.declarations(prefix: prefix)
+  }
+  func revision() throws(StoreError) -> Revision { try storage.revision() }
+  func schemaVersion() throws(StoreError) -> UInt32 { try storage.schemaVersion() }
+  func changes(after revision: Revision) throws(StoreError) -> ChangesAfter { try storage.changes(after: revision) }
+  func wait(after revision: Revision) throws(StoreError) -> Bool { try storage.wait(after: revision) }
+  func interruptWaiting() { storage.interruptWaiting() }
+  func flush() throws(StoreError) { try storage.flush() }
+  func close() { storage.close() }
 }
