@@ -18,6 +18,13 @@ extension Chain {
     return keys
   }
 
+  /// What is known of a key that cannot be read.
+  func unreadable(_ key: KeyName, _ reason: StoreError) throws(StoreError) -> UnreadableEntry {
+    let rest = try readable(key)
+    return UnreadableEntry(
+      key: key, reason: reason, revision: rest?.revision ?? 0, declaration: rest?.declaration.map { .stored($0) })
+  }
+
   func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries {
     var (found, seen): (StoredEntries, Set<KeyName>) = (StoredEntries(entries: [], revision: revision), [])
     func add(_ key: KeyName, _ state: Result<KeyState, StoreError>) throws(StoreError) {
@@ -27,10 +34,7 @@ extension Chain {
       case .success(let state):
         if let entry = Entry(state) { found.entries.append(KeyedEntry(key: key, entry: entry)) }
       case .failure(let error):
-        let rest = try readable(key)
-        found.unreadable.append(
-          UnreadableEntry(
-            key: key, reason: error, revision: rest?.revision ?? 0, declaration: rest?.declaration.map { .stored($0) }))
+        found.unreadable.append(try unreadable(key, error))
       }
     }
     for scope in scopes {

@@ -23,7 +23,7 @@ extension Store {
     try Allowance.ask(
       forEntries: stored.entries.count + stored.unreadable.count + history.changes.count, to: "take a snapshot")
     let (past, lost) = history.entries(at: revision, from: stored)
-    return Snapshot(past, prefix: prefix, of: identity, layerState, lost: lost)
+    return Snapshot(CopiedContents(past), prefix: prefix, of: identity, layerState, lost: lost)
   }
 }
 

@@ -27,23 +27,20 @@ public final class Snapshot: SettingsReading {
   public let prefix: ExactString
   public let identity: StoreIdentity
   private let layerState: LayerState
-  // Both are ordered by their keys.
-  private let entries: [KeyedEntry]
-  private let unreadable: [UnreadableEntry]
-  /// Of the unreadable ones those that the history has not kept.
+  private let contents: any StoredContents
+  /// The values that the history has not kept.
   let lost: [KeyName: PastValue]
 
   init(
-    _ stored: StoredEntries, prefix: ExactString, of identity: StoreIdentity, _ layerState: LayerState,
+    _ contents: any StoredContents, prefix: ExactString, of identity: StoreIdentity, _ layerState: LayerState,
     lost: [KeyName: PastValue] = [:]
   ) {
+    self.contents = contents
     self.lost = lost
     self.prefix = prefix
     self.identity = identity
     self.layerState = layerState
-    revision = stored.revision
-    entries = stored.entries.inOrder(of: \.key.exact)
-    unreadable = stored.unreadable.inOrder(of: \.key.exact)
+    revision = contents.revision
   }
 
   /// The layers at the time of the snapshot.
@@ -55,25 +52,25 @@ public final class Snapshot: SettingsReading {
         .invalid, key: key.text,
         "is not in the snapshot, whose keys begin with \"\(prefix)\"; take one with another prefix")
     }
-    if let found = entries.found(key, \.key) { return found.entry }
-    if let unread = unreadable.found(key, \.key) { throw unread.reason }
-    return nil
+    return try contents.entry(for: key)
   }
 
   public func resolved(_ key: KeyName) throws(StoreError) -> Resolved { layers.resolve(key, try entry(for: key)) }
 
   public func storedKeys(prefix: ExactString) throws(StoreError) -> [KeyName] {
-    try keys(under: prefix) { $0.entry.value != nil }
+    keys(of: try contents.entries(below: covered(prefix))) { $0.entry.value != nil }
   }
 
   public func listedKeys(prefix: ExactString) throws(StoreError) -> [KeyName] {
     let prefix = try covered(prefix)
-    try Allowance.ask(forEntries: entries.count + unreadable.count, to: "list the keys")
-    let stored = try keys(under: prefix) { _ in true }
-    if layers.isEmpty, entries.allSatisfy({ $0.entry.declaration == nil }) { return stored }
+    let found = try contents.entries(below: prefix)
+    try Allowance.ask(forEntries: found.entries.count + found.unreadable.count, to: "list the keys")
+    let stored = keys(of: found) { _ in true }
+    if layers.isEmpty, found.entries.allSatisfy({ $0.entry.declaration == nil }) { return stored }
+    let unreadable = Set(found.unreadable.map(\.key))
     var listed: [KeyName] = []
     for key in Array(Set(stored + layers.keys(prefix: prefix))).inOrder(of: \.exact) {
-      let counts = isUnreadable(key) ? true : try contains(key)
+      let counts = unreadable.contains(key) ? true : try contains(key)
       if counts { listed.append(key) }
     }
     return listed
@@ -87,23 +84,17 @@ public final class Snapshot: SettingsReading {
 
   /// The declarations of the keys that begin with a prefix, in byte order.
   public func declarations(prefix: String = "") throws(StoreError) -> DeclarationList {
-    let prefix = try covered(ExactString(prefix))
-    var declared = entries.compactMap { entry in entry.entry.declaration.map { (key: entry.key, declaration: $0) } }
-    declared += unreadable.compactMap { entry in entry.declaration.map { (key: entry.key, declaration: $0) } }
-    return try DeclarationList(checking: declared.filter { $0.key.exact.hasPrefix(prefix) }.inOrder(of: \.key.exact))
+    let found = try contents.entries(below: covered(ExactString(prefix)))
+    var declared = found.entries.compactMap { entry in entry.entry.declaration.map { (key: entry.key, declaration: $0) }
+    }
+    declared += found.unreadable.compactMap { entry in entry.declaration.map { (key: entry.key, declaration: $0) } }
+    return try DeclarationList(checking: declared.inOrder(of: \.key.exact))
   }
 
-  private func keys(
-    under prefix: ExactString, _ isWanted: (KeyedEntry) -> Bool
-  ) throws(StoreError) -> [KeyName] {
-    let prefix = try covered(prefix)
-    var keys = entries.filter { $0.key.exact.hasPrefix(prefix) && isWanted($0) }.map(\.key)
-    guard !unreadable.isEmpty else { return keys }
-    keys += unreadable.map(\.key).filter { $0.exact.hasPrefix(prefix) }
-    return keys.inOrder(of: \.exact)
+  private func keys(of found: StoredEntries, _ isWanted: (KeyedEntry) -> Bool) -> [KeyName] {
+    let keys = found.entries.filter(isWanted).map(\.key)
+    return found.unreadable.isEmpty ? keys : (keys + found.unreadable.map(\.key)).inOrder(of: \.exact)
   }
-
-  private func isUnreadable(_ key: KeyName) -> Bool { unreadable.found(key, \.key) != nil }
 
   /// The prefix as a checked text, if the snapshot covers it.
   private func covered(_ prefix: ExactString) throws(StoreError) -> ExactString {
@@ -126,20 +117,7 @@ extension Store {
     let prefix = ExactString(prefix)
     layerStack.watchAgain()
     let layerState = layerStack.layerState((try? undeclaredVariables()) ?? [])
-    let stored = try storage().entries(in: [.prefix(prefix)])
-    try Allowance.ask(forEntries: stored.entries.count + stored.unreadable.count, to: "take a snapshot")
-    return Snapshot(stored, prefix: prefix, of: identity, layerState)
-  }
-}
-
-extension Array {
-  /// The element with a key, in an array that is ordered by keys.
-  fileprivate func found(_ key: KeyName, _ keyOf: (Element) -> KeyName) -> Element? {
-    var (low, high) = (startIndex, endIndex)
-    while low < high {
-      let middle = low + (high - low) / 2
-      if keyOf(self[middle]) < key { low = middle + 1 } else { high = middle }
-    }
-    return low < endIndex && keyOf(self[low]) == key ? self[low] : nil
+    let contents = try contents(below: prefix, to: "take a snapshot")
+    return Snapshot(contents, prefix: prefix, of: identity, layerState)
   }
 }

@@ -71,45 +71,79 @@ extension Store {
   }
 }
 
-/// The entries of a store at one revision, grouped for the export.
+/// The contents of a store at one revision, for an export.
 private final class Export {
   private let options: ExportOptions
-  private let revision: Revision
-  private let schemaVersion: UInt32
-  private var values: [KeyedEntry] = []
+  private let contents: any StoredContents
+  private let prefix: ExactString
   private var declarations: [(key: KeyName, declaration: Declaration)] = []
   private var omitted: [Value] = []
   private var unreadable: [Value] = []
 
   init(of store: Store, _ options: ExportOptions) throws(StoreError) {
-    let (stored, version) = try store.entriesAndVersion(prefix: ExactString(options.prefix))
-    try Allowance.ask(forEntries: stored.entries.count + stored.unreadable.count, to: "export")
-    self.options = options
-    revision = stored.revision
-    schemaVersion = version
-    var lost: [KeyName: StoreError] = [:]
-    var entries = stored.entries
-    for entry in stored.unreadable {
-      lost[entry.key] = entry.reason
-      let known = Entry(value: nil, revision: entry.revision, declaration: entry.declaration)
-      entries.append(KeyedEntry(key: entry.key, entry: known))
-    }
-    for keyed in entries.inOrder(of: \.key.exact) { try take(keyed, lost[keyed.key]) }
+    (self.options, prefix) = (options, ExactString(options.prefix))
+    contents = try store.contents(below: prefix, to: "export")
   }
 
-  private func take(_ keyed: KeyedEntry, _ reason: StoreError?) throws(StoreError) {
-    let declaration = keyed.entry.declaration
-    try declaration?.makeKnown()
-    if options.includesDeclarations, let declaration { try take(declaration, of: keyed.key) }
-    guard keyed.entry.value != nil || reason != nil else { return }
-    if !options.includesSecrets, declaration?.isSecret == true {
-      omitted.append(.string(keyed.key.text))
-    } else if let reason {
-      guard options.leavesOutUnreadable else { throw reason }
-      unreadable.append(.string(keyed.key.text))
-    } else {
-      values.append(keyed)
+  /// Writes the text, with the values to the draft, if there is one.
+  func write(to text: inout CText, _ draft: FileDraft?) throws(StoreError) {
+    var total = 0
+    if options.progress != nil {
+      try contents.forEach(below: prefix) { item, _ throws(StoreError) in
+        if item.hasValue, !isOmitted(item) { total += 1 }
+      }
     }
+    let reporter = ProgressReporter(options.progress, total: total)
+    // The values come last, and what is left out of them first.
+    try CText.lent({ values throws(StoreError) in try writeValues(to: &values, reporter) }) {
+      values throws(StoreError) in
+      writeHead(to: &text)
+      try text.check()
+      if let draft {
+        try text.withBytes { bytes throws(StoreError) in try draft.write(bytes) }
+        text.removeAll()
+        try draft.write(values)
+      } else {
+        text.append(contentsOf: values)
+      }
+      text.write("}}")
+    }
+    try reporter.finish()
+  }
+
+  private func isOmitted(_ item: StoredItem) -> Bool {
+    !options.includesSecrets && item.declaration?.isSecret == true
+  }
+
+  private func writeValues(to text: inout CText, _ reporter: ProgressReporter) throws(StoreError) {
+    var done = 0
+    try contents.forEach(below: prefix) { item, writeValue throws(StoreError) in
+      if item.declaration != nil || item.reason != nil, try !take(item) { return }
+      guard item.hasValue else { return }
+      try reporter.report(done)
+      if done > 0 { text.append(UInt8(ascii: ",")) }
+      text.append(quoted: item.key)
+      text.append(UInt8(ascii: ":"))
+      try writeValue(&text)
+      try text.check()
+      done += 1
+    }
+  }
+
+  /// Notes what must be known of an entry; returns whether its value is exported.
+  private func take(_ item: StoredItem) throws(StoreError) -> Bool {
+    let name = String(decoding: item.key, as: UTF8.self)
+    try item.declaration?.makeKnown()
+    if options.includesDeclarations, let declaration = item.declaration { try take(declaration, of: KeyName(name)) }
+    guard item.hasValue || item.reason != nil else { return false }
+    if isOmitted(item) {
+      omitted.append(.string(name))
+      return false
+    }
+    guard let reason = item.reason else { return true }
+    guard options.leavesOutUnreadable else { throw reason }
+    unreadable.append(.string(name))
+    return false
   }
 
   private func take(_ declaration: Declaration, of key: KeyName) throws(StoreError) {
@@ -120,53 +154,24 @@ private final class Export {
     declarations.append((key, declaration))
   }
 
-  /// Writes the text; a long text is written to the draft in parts, if there is one.
-  func write(to text: inout CText, _ draft: FileDraft?) throws(StoreError) {
+  /// Writes everything up to the first value.
+  private func writeHead(to text: inout CText) {
     text.write("{")
-    if options.includesDeclarations { try writeDeclarations(to: &text, draft) }
+    if options.includesDeclarations {
+      text.write("\"declarations\":{")
+      for (index, (key, declaration)) in declarations.enumerated() {
+        text.appendName(key.text, isFirst: index == 0)
+        text.write(declaration.json)
+      }
+      text.write("},")
+    }
     text.write("\"kept\":\(KeptDocument.version)")
     if !options.includesSecrets { text.append(.array(omitted), as: "omitted") }
     text.append(.string(options.prefix), as: "prefix")
-    text.write(",\"revision\":\(revision)")
-    if schemaVersion > 0 { text.write(",\"schemaVersion\":\(schemaVersion)") }
+    text.write(",\"revision\":\(contents.revision)")
+    if contents.schemaVersion > 0 { text.write(",\"schemaVersion\":\(contents.schemaVersion)") }
     if options.leavesOutUnreadable { text.append(.array(unreadable), as: "unreadable") }
-    try writeValues(to: &text, draft)
-    text.write("}")
-  }
-
-  private func writeDeclarations(to text: inout CText, _ draft: FileDraft?) throws(StoreError) {
-    text.write("\"declarations\":{")
-    var isFirst = true
-    for (key, declaration) in declarations {
-      text.appendName(key.text, isFirst: isFirst)
-      isFirst = false
-      text.write(declaration.json)
-      try pass(&text, draft)
-    }
-    text.write("},")
-  }
-
-  private func writeValues(to text: inout CText, _ draft: FileDraft?) throws(StoreError) {
     text.write(",\"values\":{")
-    let reporter = ProgressReporter(options.progress, total: values.count)
-    var done = 0
-    for keyed in values {
-      try reporter.report(done)
-      text.appendName(keyed.key.text, isFirst: done == 0)
-      keyed.entry.value?.write(to: &text)
-      try pass(&text, draft)
-      done += 1
-    }
-    text.write("}")
-    try reporter.finish()
-  }
-
-  /// Writes the text to the draft once it is long enough.
-  private func pass(_ text: inout CText, _ draft: FileDraft?) throws(StoreError) {
-    try text.check()
-    guard let draft, text.count >= 64 << 10 else { return }
-    try text.withBytes { bytes throws(StoreError) in try draft.write(bytes) }
-    text.removeAll()
   }
 }
 
@@ -181,24 +186,5 @@ extension CText {
   fileprivate mutating func append(_ value: Value, as name: String) {
     appendName(name)
     value.write(to: &self)
-  }
-}
-
-extension Store {
-  /// The stored entries, with the schema version at the same revision.
-  fileprivate func entriesAndVersion(
-    prefix: ExactString
-  ) throws(StoreError) -> (StoredEntries, schemaVersion: UInt32) {
-    while true {
-      let version = try knownSchemaVersion()
-      let stored = try storage().entries(in: [.prefix(prefix)])
-      if try knownSchemaVersion() == version { return (stored, version) }
-    }
-  }
-
-  /// The schema version; 0 also if the storage keeps none.
-  func knownSchemaVersion() throws(StoreError) -> UInt32 {
-    let storage = try storage()
-    return storage.abilities.contains(.schemaVersion) ? try storage.schemaVersion() : 0
   }
 }

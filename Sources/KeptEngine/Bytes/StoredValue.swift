@@ -54,6 +54,40 @@ package struct StoredValue {
   }
 }
 
+extension StoredValue {
+  /// The bytes of a string; nil for a value of another kind.
+  package var string: UnsafeBufferPointer<UInt8>? { kind == 5 ? payload.bindMemory(to: UInt8.self) : nil }
+
+  /// Whether the bytes are those of a value; false if that takes more than a look.
+  var isPlain: Bool {
+    switch kind {
+    case 1: payload.count == 1 && payload[0] <= 1
+    case 2, 4: payload.count == 8
+    case 5: payload.isPlainText
+    case 6: true
+    default: false
+    }
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Whether all bytes are ASCII, and none is 0.
+  var isPlainText: Bool {
+    var at = 0
+    while at + 8 <= count {
+      // The high bit of a byte shows that it is not ASCII, or that taking 1 away from it, or from one below, borrows.
+      let word = loadUnaligned(fromByteOffset: at, as: UInt64.self)
+      if (word | word &- 0x0101_0101_0101_0101) & 0x8080_8080_8080_8080 != 0 { return false }
+      at += 8
+    }
+    while at < count {
+      if !(1...127 ~= self[at]) { return false }
+      at += 1
+    }
+    return true
+  }
+}
+
 extension Value {
   var storedKind: UInt8 {
     switch self {

@@ -191,33 +191,3 @@ extension FrameChange {
     }
   }
 }
-
-extension StoredValue {
-  /// Whether the bytes are those of a value; false if that takes more than a look.
-  fileprivate var isPlain: Bool {
-    switch kind {
-    case 2, 4: payload.count == 8
-    case 5: payload.isPlainText
-    case 6: true
-    default: false
-    }
-  }
-}
-
-extension UnsafeRawBufferPointer {
-  /// Whether all bytes are ASCII, and none is 0.
-  fileprivate var isPlainText: Bool {
-    var at = 0
-    while at + 8 <= count {
-      // The high bit of a byte shows that it is not ASCII, or that taking 1 away from it, or from one below, borrows.
-      let word = loadUnaligned(fromByteOffset: at, as: UInt64.self)
-      if (word | word &- 0x0101_0101_0101_0101) & 0x8080_8080_8080_8080 != 0 { return false }
-      at += 8
-    }
-    while at < count {
-      if !(1...127 ~= self[at]) { return false }
-      at += 1
-    }
-    return true
-  }
-}

@@ -231,8 +231,12 @@ package final class Chain {
   /// removed key.
   ///
   /// A key in a damaged block has an error, if its name can still be read.
+  /// - Parameter take: called first for a key in ASCII that has nothing but a readable value; returns whether that is
+  ///   enough.
   package func forEachState(
-    below prefix: ExactString, _ body: (KeyName, Result<KeyState, StoreError>) throws(StoreError) -> Void
+    below prefix: ExactString,
+    take: (UnsafeRawBufferPointer, StoredValue) throws(StoreError) -> Bool = { _, _ in false },
+    _ body: (KeyName, Result<KeyState, StoreError>) throws(StoreError) -> Void
   ) throws(StoreError) {
     func damaged(_ key: KeyName?, _ error: StoreError) throws(StoreError) {
       hasMetDamage = true
@@ -240,6 +244,9 @@ package final class Chain {
     }
     var allowance = Allowance()
     try forEachKey(below: prefix, damaged: damaged) { record, change, key throws(StoreError) in
+      if let (key, value) = try onlyValue(record, change), key.isPlainText, value.isPlain, try take(key, value) {
+        return
+      }
       try allowance.take((record?.length ?? 0) + (change?.bytesToRead() ?? 0), to: Self.listing)
       let name = try key()
       let state: Result<KeyState, StoreError>
@@ -252,6 +259,17 @@ package final class Chain {
       }
       try body(name, state)
     }
+  }
+
+  /// The value of a key that has nothing else.
+  private func onlyValue(
+    _ record: Record?, _ change: ChangedKeys?
+  ) throws(StoreError) -> (UnsafeRawBufferPointer, StoredValue)? {
+    if record?.flags.contains(.declared) == true { return nil }
+    guard let change else { return record.map { ($0.key, $0.value) } }
+    // The record may be in a damaged block.
+    guard record != nil || !hasMetDamage, let key = change.key, let only = try change.onlyValue() else { return nil }
+    return (key, only.value)
   }
 
   /// Whether its checkpoint is a newer one of the same store.

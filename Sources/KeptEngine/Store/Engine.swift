@@ -33,6 +33,15 @@ package enum Put: Sendable {
 // The compiler cannot check it: nothing changes a chain that was copied.
 package struct EngineSnapshot: @unchecked Sendable {
   package let chain: Chain
+
+  /// Calls `body` with a copy of the chain, for a listing, which notes in it that it has met damage.
+  package func list<Result>(
+    _ body: (Chain) throws(StoreError) -> Result
+  ) throws(StoreError) -> (Result, hasMetDamage: Bool) {
+    let chain = Chain(chain)
+    let result = try body(chain)
+    return (result, chain.takeMetDamage())
+  }
 }
 
 /// One store as this process has it open.
@@ -166,6 +175,9 @@ package final class Engine: Sendable {
   package func snapshot() throws(StoreError) -> EngineSnapshot {
     try read { chain throws(StoreError) in EngineSnapshot(chain: Chain(chain)) }
   }
+
+  /// Makes the next process that opens the store alone look for the damage that a snapshot has met.
+  package func noteDamage() { Salvage.mark(folder) }
 
   /// Reads the commits of other processes, and goes to a newer checkpoint.
   func catchUp(_ state: inout State) throws(StoreError) {

@@ -153,16 +153,18 @@ extension JSONSink {
   /// Appends a JSON string.
   fileprivate mutating func appendQuoted(_ text: String) {
     var text = text
+    text.withUTF8 { appendQuoted($0) }
+  }
+
+  fileprivate mutating func appendQuoted(_ bytes: UnsafeBufferPointer<UInt8>) {
     append(byte: "\"")
-    text.withUTF8 { bytes in
-      var start = 0
-      for index in bytes.indices where Self.needsEscape(bytes[index]) {
-        append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<index]))
-        append(Self.escape(bytes[index]))
-        start = index + 1
-      }
-      append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start...]))
+    var start = 0
+    for index in bytes.indices where Self.needsEscape(bytes[index]) {
+      append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<index]))
+      append(Self.escape(bytes[index]))
+      start = index + 1
     }
+    append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start...]))
     append(byte: "\"")
   }
 
@@ -182,4 +184,9 @@ extension JSONSink {
     default: (byte < 0x10 ? "\\u000" : "\\u00") + String(byte, radix: 16)
     }
   }
+}
+
+extension CText {
+  /// Appends UTF-8 text as a JSON string.
+  package mutating func append(quoted text: UnsafeBufferPointer<UInt8>) { appendQuoted(text) }
 }
