@@ -63,7 +63,8 @@ import Testing
       try chain.forEachState(below: "") { key, state throws(StoreError) in
         let state = try state.get()
         guard state.isThere else { return }
-        let declaration = state.declaration.map { #""declaration": \#($0), "# } ?? ""
+        // A salvage hides values whose declaration may be lost.
+        let declaration = state.declaration.map { $0 == Salvage.lost ? "" : #""declaration": \#($0), "# } ?? ""
         let value = state.value.map { #", "value": \#($0.inPython)"# } ?? ""
         printed.keys.append(#"{\#(declaration)"key": "\#(key.text)", "revision": \#(state.revision)\#(value)}"#)
       }
