@@ -30,8 +30,17 @@ import Testing
   }
   private let meanwhile = Meanwhile()
 
-  private func open() throws -> EngineStorage {
-    try EngineStorage(path: path) { [meanwhile] in
+  /// Opens the store; only the tests make its checkpoints.
+  private func open(_ now: @escaping @Sendable () -> Int64 = { MonotonicTime.nanosecondsSince1970 }) throws
+    -> EngineStorage
+  {
+    let storage = try EngineStorage(path: path, now: now)
+    storage.readers.maintenance.end()
+    return storage
+  }
+
+  private func openWithMeanwhile() throws -> EngineStorage {
+    try open { [meanwhile] in
       meanwhile.run()
       return MonotonicTime.nanosecondsSince1970
     }
@@ -66,7 +75,7 @@ import Testing
   static let others = ["another key", "a key", "the same value", "a declaration", "a secret", "many keys", "a version"]
 
   @Test(arguments: others) func `a commit in between is followed as if it had been first`(_ kind: String) throws {
-    let (storage, other) = (try open(), try EngineStorage(path: path))
+    let (storage, other) = (try openWithMeanwhile(), try open())
     let model = MemoryStorage()
     func both(_ batch: Batch) throws { _ = (try other.commit(batch), try model.commit(batch)) }
     try both(edit("key.3", .set(0)))
@@ -111,7 +120,7 @@ import Testing
   }
 
   @Test func `a condition that a commit in between breaks is a conflict`() throws {
-    let (storage, other) = (try open(), try EngineStorage(path: path))
+    let (storage, other) = (try openWithMeanwhile(), try open())
     _ = try other.commit(edit("key.3", .set(0)))
     let conditions: [Condition] = [
       .revision(try name(3), 1), .unchanged(try name(3), after: 1), .unchangedPrefix("key", after: 1),
@@ -133,7 +142,7 @@ import Testing
   }
 
   @Test func `a declaration in between refuses a value that does not fit`() throws {
-    let (storage, other) = (try open(), try EngineStorage(path: path))
+    let (storage, other) = (try openWithMeanwhile(), try open())
     var declaration = Batch()
     declaration.declare(try name(3), try Declaration(json: #"{"type":"string"}"#))
     meanwhile(declaration, to: other)
@@ -142,7 +151,7 @@ import Testing
   }
 
   @Test func `a checkpoint in between changes nothing`() throws {
-    let (storage, other) = (try open(), try EngineStorage(path: path))
+    let (storage, other) = (try openWithMeanwhile(), try open())
     _ = try other.commit(edit("key.3", .set(1)))
     meanwhile.next.update {
       $0 = { do { try other.engine.checkpoint() } catch { Issue.record(error) } }
@@ -153,7 +162,7 @@ import Testing
   }
 
   @Test func `a long commit that changes nothing makes no revision`() throws {
-    let (storage, other) = (try open(), try EngineStorage(path: path))
+    let (storage, other) = (try openWithMeanwhile(), try open())
     _ = try other.commit(batch())
     meanwhile(try edit("another", .set(5)), to: other)
     let commit = try storage.commit(batch())
@@ -162,7 +171,7 @@ import Testing
   }
 
   @Test func `readers find what it has changed, and what has changed since`() throws {
-    let (one, other) = (try open(), try EngineStorage(path: path))
+    let (one, other) = (try openWithMeanwhile(), try open())
     _ = try one.commit(batch(1))
     try one.engine.checkpoint()
     let stores = [Store(storage: one), Store(storage: other)]
@@ -193,7 +202,7 @@ import Testing
 
   @Test func `after more removals than the index remembers, no removed value is read`() throws {
     let count = 17_000
-    let storage = try EngineStorage(path: path)
+    let storage = try open()
     let store = Store(storage: storage)
     func commit(_ numbers: Range<Int>, _ edit: Batch.Edit) throws {
       var batch = Batch()
@@ -209,7 +218,7 @@ import Testing
   }
 
   @Test func `observers receive it in the order of the commits`() throws {
-    let (storage, other) = (try open(), try EngineStorage(path: path))
+    let (storage, other) = (try openWithMeanwhile(), try open())
     let store = Store(storage: storage)
     let seen = Monitor<[Revision]>([])
     let observer = try store.observe(.prefix("")) { notice in seen.update { $0.append(notice.revision) } }
