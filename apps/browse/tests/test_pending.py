@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
 import kept
+from kept_browse import _pending
 from kept_browse._ask import Ask
 from kept_browse._conflict import Conflict
 from kept_browse._editor import Editor
@@ -520,5 +522,26 @@ def test_an_older_commit_is_undone_when_the_newest_cannot_be(filled: Path) -> No
         await pilot.press("u")
         await wait_for_message(pilot, "secret")
         assert keys_screen(pilot).is_current
+
+    browse(filled, body)
+
+
+def test_a_commit_ends_a_pending_edit_whose_declaration_is_read_again_at_that_time(
+    filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await allow_writing(pilot)
+        session = session_of(pilot)
+        real = _pending.commit
+
+        def commit(settings: kept.Store, edits: Sequence[Edit]) -> int | None:
+            session.pending.redeclared(settings)
+            return real(settings, edits)
+
+        monkeypatch.setattr(_pending, "commit", commit)
+        edit = Edit("audio.volume", 30, 60, session.settings.revision("audio.volume"))
+        session.pending.add(edit)
+        assert await session.commit([edit])
+        assert not session.pending
 
     browse(filled, body)

@@ -77,6 +77,14 @@ class Pending:
         """Discards the edit of a key."""
         self._edits.pop(key, None)
 
+    def drop_same(self, edits: Sequence[Edit]) -> None:
+        """Discards committed edits, unless another edit of their key was added since. The marks of a declaration may
+        have changed."""
+        for edit in edits:
+            now = self.get(edit.key)
+            if now and now.new is edit.new and now.revision == edit.revision:
+                self.drop(edit.key)
+
     def get(self, key: str) -> Edit | None:
         return self._edits.get(key)
 

@@ -101,11 +101,9 @@ class Session:
 
     async def commit(self, edits: Sequence[Edit]) -> int | None:
         """Commits edits together on another thread, which may wait for other writers. Raises like `_pending.commit`."""
-        before = {edit.key: self.pending.get(edit.key) for edit in edits}
+        before = [pending for edit in edits if (pending := self.pending.get(edit.key))]
         revision = await asyncio.to_thread(_pending.commit, self.settings, edits)
-        for key, edit in before.items():
-            if self.pending.get(key) is edit:
-                self.pending.drop(key)  # the pending edit was the one that was edited further
+        self.pending.drop_same(before)
         if revision is not None:
             self.committed(revision, [edit.key for edit in edits])
             self.catalog.renew(edit.key for edit in edits)
