@@ -25,8 +25,8 @@ final class EngineIndex: EngineFollower {
   }
   private let state = Monitor(State())
   private let own = IndexView()
-  /// The checkpoint beneath the index, which is changed and read as it is; nil if so many keys have changed since
-  /// that they cannot all be in the table.
+  /// The checkpoint beneath the index, which is changed and read as it is; nil if more keys have changed since
+  /// than the table has room for.
   // The compiler cannot check that.
   nonisolated(unsafe) private(set) var values: ValuesReader?
   let maintenance = EngineMaintenance()

@@ -5,7 +5,7 @@ import KeptValues
 
 /// A storage that can keep other writers out while a batch is made.
 protocol ExclusiveStorage: Storage {
-  /// Commits what `make` returns, which nobody can have overtaken.
+  /// Commits what `make` returns; no other commit comes in between.
   ///
   /// `make` may read the storage; it must not call a program, and must not write.
   func commit(

@@ -64,8 +64,8 @@ extension SettingsAccess {
 }
 
 extension Store {
-  /// Removes the stored values of all keys with a prefix while nobody else can write; nil, with nothing done, if the
-  /// storage cannot do that.
+  /// Removes the stored values of all keys with a prefix while other writers are kept out; nil, with nothing done, if
+  /// the storage cannot do that.
   fileprivate func removeAllAlone(prefix: ExactString) throws(StoreError) -> Int? {
     var count = 0
     let commit = try shared.commit(waiting: options.patience) { () throws(StoreError) in

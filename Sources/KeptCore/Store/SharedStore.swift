@@ -32,7 +32,8 @@ final class SharedStore: Sendable {
     return commit
   }
 
-  /// Commits a batch that is made while nobody else can write; nil, with nothing done, if the storage cannot do that.
+  /// Commits a batch that is made while other writers are kept out; nil, with nothing done, if the storage cannot do
+  /// that.
   func commit(
     waiting milliseconds: Int, making make: () throws(StoreError) -> Batch
   ) throws(StoreError) -> Commit? {

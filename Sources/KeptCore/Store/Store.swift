@@ -303,7 +303,7 @@ extension Store {
   }
 
   /// Commits a batch that is made from stored values: again if others have changed them since, and from the third time
-  /// on while nobody else can write, if the storage can do that.
+  /// on while other writers are kept out, if the storage can do that.
   ///
   /// - Parameters:
   ///   - what: the operation that failed, for the error `busy`.

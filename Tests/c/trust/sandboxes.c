@@ -39,7 +39,7 @@ static void administer(const char *path, const char *text) {
   put_file(path, text);
 }
 
-/** Continues as an ordinary user in a user namespace of its own, to which only that user is mapped, or nobody. */
+/** Continues as an ordinary user in its own user namespace, which maps that user alone, or no user. */
 static void enter_sandbox(const char *home, const char *map) {
   CHECK_INT(0, chown(home, USER, USER) | setenv("XDG_CONFIG_HOME", home, 1));
   CHECK(setgroups(0, NULL) == 0 && setresgid(USER, USER, USER) == 0 && setresuid(USER, USER, USER) == 0);

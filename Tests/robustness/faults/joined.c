@@ -1,6 +1,6 @@
 /* kill -9 at every call of the system that recovering a store makes, while another process waits for that: it had
  * looked before the kill, and takes the store as soon as the locks are gone. What the last processes have left says
- * that the store is open, and nobody has repaired it; so the process that waited must do it, and not join. */
+ * that the store is open, and no process has repaired it; so the process that waited must do it, and not join. */
 #include "failing.h"
 #include "torture.h"
 

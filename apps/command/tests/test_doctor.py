@@ -148,7 +148,7 @@ def store(kept: Kept, tmp_path: Path) -> Path:
 def test_damage_in_the_words_of_SQLite_is_one_line(kept: Kept, store: Path) -> None:
     database = settled(kept, store)
     data = bytearray(database.read_bytes()) + bytes(2 * 4096)
-    data[28:32] = (len(data) // 4096).to_bytes(4, "big")  # two more pages, of which nothing knows
+    data[28:32] = (len(data) // 4096).to_bytes(4, "big")  # two more pages, which nothing refers to
     database.write_bytes(data)
     plant(database, "SELECT 1")
     done = kept("doctor", str(store), "--json")

@@ -1,8 +1,8 @@
 """What machines that follow ask of etcd: capacity.py PROGRAM --machines N... [--members 1] [--proxies 0] [--share 1]
 [--jitter 1] [--idle 60] [--document 1000] [--restart]. Prints JSON, and a table.
 
-PROGRAM is `fleet-simulation` of apps/fleet, a release build. Run as root: it needs a network of its own, of which it
-counts the bytes. Nothing else should run: the processors that others use are in the JSON, as "cpu others".
+PROGRAM is `fleet-simulation` of apps/fleet, a release build. Run as root: it needs a network of its own, and
+counts its bytes. Nothing else should run: the processors that others use are in the JSON, as "cpu others".
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ public final class LocalStorage: Storage {
     return commit
   }
 
-  /// Commits a batch that is made while nobody else can write.
+  /// Commits a batch that is made while other writers are kept out.
   ///
   /// `make` may read the storage.
   func commit(

@@ -212,7 +212,7 @@ import Testing
     try commit(0..<count, .set(1))
     try storage.engine.checkpoint()
     #expect(try store.value(forKey: "key.0") == 1)
-    // Not so many at once that they are a long commit.
+    // Too few at once for a long commit.
     for start in stride(from: 0, to: count, by: 500) { try commit(start..<start + 500, .remove) }
     for number in 0..<count { #expect(try store.value(forKey: "key.\(number)") == nil) }
   }

@@ -38,7 +38,7 @@ enum StorageUnderTest: String, CaseIterable, CustomTestStringConvertible {
       ? try ReadOnlyEngineStorage(folder, because: .request) : try ReadOnlyStorage(folder, because: .request)
   }
 
-  /// The folder in which it keeps its files.
+  /// The folder of its files.
   func path(in folder: TemporaryFolder) -> String { "\(folder.path)/\(rawValue)" }
 
   /// What each declares; an ability that it lacks is `unsupported`, which is tested too.

@@ -1,4 +1,4 @@
-// The log on standard error, in which each message is one line, regardless of the names of keys and machines.
+// The log on standard error. Each message is one line, regardless of the names of keys and machines.
 
 import Kept
 import Logging

@@ -17,8 +17,8 @@ def display_text(text: str, *, lines: bool = False, json: bool = False, columns:
     become `\\n`, `\\t`, `\\r` or an escape such as `\\u{1B}`; half a surrogate pair becomes `\\udc80`.
 
     With `lines`, line breaks and tabs stay. With `json`, the text is JSON and has the escapes of JSON, so that it has
-    the same value. `columns` shortens a text on one line to as many columns of a terminal, of which a wide character
-    takes two; it then ends in an ellipsis. In C: `kept_display_text`, `kept_display_cut`. In Swift: `DisplayText`.
+    the same value. `columns` shortens a text on one line to as many columns of a terminal; a wide character takes
+    two. It then ends in an ellipsis. In C: `kept_display_text`, `kept_display_cut`. In Swift: `DisplayText`.
     """
     if columns is not None and (lines or json):
         raise InvalidError("columns applies only to text on one line; it cannot be combined with lines or json")

@@ -36,7 +36,7 @@ final class GroupWriter: Sendable {
     return results
   }
 
-  /// Commits a batch that is made while nobody else can write.
+  /// Commits a batch that is made while other writers are kept out.
   func commit(
     waiting milliseconds: Int, making make: () throws(StoreError) -> Batch
   ) throws(StoreError) -> Commit {

@@ -51,7 +51,7 @@ final class JournalWriter {
     }
   }
 
-  /// Commits a batch that is made while nobody else can write.
+  /// Commits a batch that is made while other writers are kept out.
   func commit(
     until deadline: Int64, making make: () throws(StoreError) -> Batch
   ) throws(StoreError) -> Commit {

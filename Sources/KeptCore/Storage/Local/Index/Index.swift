@@ -95,11 +95,11 @@ final class Index: MemoryIndex, @unchecked Sendable {
     return wasEmptied
   }
 
-  /// Whether so many absent keys are in the table that it is emptied.
+  /// Whether the table has enough absent keys to be emptied.
   // In this order, because a variable of an object costs more to read than a constant.
   var mustBeEmptied: Bool { table.absent > Self.absentLimit && table.absent > absentLimit }
 
-  /// Remembers so many absent keys more, until it is called again.
+  /// Remembers this number of absent keys more, until it is called again.
   func expectAbsent(_ count: Int) { absentLimit = Self.absentLimit + count }
 
   /// Puts other records beneath the index, and removes everything else.
