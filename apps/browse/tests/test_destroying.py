@@ -310,6 +310,22 @@ def test_a_question_shows_its_keys_at_any_size(filled: Path, size: tuple[int, in
     browse(filled, body, size=size)
 
 
+def test_a_question_is_answered_before_it_is_drawn_for_a_new_size(filled: Path) -> None:
+    async def body(pilot: Pilot[int]) -> None:
+        await allow_writing(pilot)
+        await go_to(pilot, "audio.volume")
+        await ask(pilot, "d")
+        question = pilot.app.screen
+        assert isinstance(question, Ask)
+        await pilot.press("n")
+        await wait_for(pilot, lambda: not question.is_running, "the end")
+        # Textual calls it after the next drawing, which is one of the list.
+        keys_screen(pilot).call_after_refresh(question._show_keys)
+        await pilot.pause()
+
+    browse(filled, body)
+
+
 @pytest.mark.parametrize("size", [(20, 5), (8, 3)])
 def test_values_that_a_small_terminal_does_not_show_are_not_removed(filled: Path, size: tuple[int, int]) -> None:
     async def body(pilot: Pilot[int]) -> None:

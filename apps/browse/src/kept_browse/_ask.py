@@ -13,6 +13,7 @@ from textual.widgets import Footer, Input, Static
 import kept
 
 from ._entry import Line, Refused
+from ._leaving import until_left
 from ._seen import is_seen, once_drawn
 from ._text import many_lines
 
@@ -100,7 +101,8 @@ class Question(ModalScreen[T]):
         self.set_class(event.size.height < LOW, "low")
         self.call_after_refresh(self._show_keys)
 
-    def _show_keys(self) -> None:
+    @until_left
+    async def _show_keys(self) -> None:
         is_refused = self._too_small == self.outer_size
         self.query_one("#keys", Static).update(
             "Make the terminal larger, and press y again." if is_refused else self.keys
@@ -110,7 +112,7 @@ class Question(ModalScreen[T]):
         """Ends the dialog once its contents are drawn."""
         once_drawn(self, self._yes)
 
-    def _yes(self) -> None:
+    async def _yes(self) -> None:
         if not self.is_active:
             return
         lines = self.query_one("#lines")
@@ -121,7 +123,7 @@ class Question(ModalScreen[T]):
             return
         lines.scroll_home(animate=False)
         self._too_small = self.outer_size
-        self._show_keys()
+        await self._show_keys()
 
 
 class Ask(Question[bool]):

@@ -1,4 +1,4 @@
-"""Leaving a screen while a worker reads for it."""
+"""Leaving a screen while a call for it waits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ P = ParamSpec("P")
 
 
 def until_left(call: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, Coroutine[Any, Any, None]]:
-    """Ends a worker whose screen was left. The widgets are removed first, and the worker may still run briefly."""
+    """Ends a call whose screen was left. The widgets are removed first, and a worker may still run briefly."""
 
     @functools.wraps(call)
     async def wrapper(*arguments: P.args, **named: P.kwargs) -> None:
