@@ -327,8 +327,9 @@ def test_replacing_removes_keys_that_the_file_lacks(filled: Path, tmp_path: Path
         await allow_writing(pilot)
         await try_import(pilot, file, replace=True)
         await wait_for(pilot, lambda: "- ui.font" in report(pilot), "the removed keys")
-        pilot.app.screen.query_one("#replace", Check).value = False
-        await pilot.press("ctrl+s")
+        screen = await wait_for_screen(pilot, ImportScreen)
+        screen.query_one("#replace", Check).value = False
+        screen.action_import()  # before the message about the choice
         await wait_for_message(pilot, "press Ctrl+R first")
         assert session_of(pilot).settings["audio.volume"] == 30, "the report was about something else"
         await try_import(pilot, file, replace=True)

@@ -129,6 +129,7 @@ class ImportScreen(Screen[None]):
 
     def action_import(self) -> None:
         """Imports the file as the dry run on the screen read it, if that still does what the report shows."""
+        self._forget()  # the message about the last choice may still be on its way
         chosen, shown = self._reported, self._tried
         if chosen is None or shown is None:
             self._browser.tell(self._why_not)
