@@ -10,6 +10,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from textual._context import message_hook
 from textual.pilot import Pilot
 
 # No test fails because the machine is busy.
@@ -22,6 +23,7 @@ if "KEPT_LIBRARY" not in os.environ:
 APP = Path(__file__).parents[1]
 os.environ["PYTHONPATH"] = f"{APP / 'src'}:{APP.parents[1] / 'bindings/python/src'}"
 
+from screens import count, settle  # noqa: E402
 from stores import Writer, fill  # noqa: E402
 
 
@@ -41,6 +43,8 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("textual.app.wait_for_idle", go_on)
     monkeypatch.setattr("textual.pilot.wait_for_idle", go_on)
     monkeypatch.setattr(Pilot, "press", press)
+    monkeypatch.setattr(Pilot, "pause", pause)
+    message_hook.set(count)
 
 
 async def go_on(min_sleep: float = 0, max_sleep: float = 0) -> None:
@@ -49,12 +53,16 @@ async def go_on(min_sleep: float = 0, max_sleep: float = 0) -> None:
 
 
 async def press(pilot: Pilot[int], *keys: str) -> None:
-    """Presses keys, each one after the previous key has been received."""
+    """Presses keys, each one after the previous key has had its effect, unless that waits for another thread."""
     for key in keys:
         await pilot.app._press_keys([key])
-        # The program passes the key to the widget, the widget to the screen, and that may have an effect.
-        for _ in range(3):
-            await pilot._wait_for_screen()
+        await settle(pilot)
+
+
+async def pause(pilot: Pilot[int], delay: float = 0) -> None:
+    """Waits for a number of seconds, and for the effects of what has been done."""
+    await asyncio.sleep(delay)
+    await settle(pilot)
 
 
 @pytest.fixture

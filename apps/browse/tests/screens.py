@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from textual.events import Resize
+from textual.events import Callback, Resize
+from textual.message import Message
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widget import Widget
@@ -20,7 +21,7 @@ from kept_browse._keys import KeysScreen
 from kept_browse._row_list import RowList
 from kept_browse._session import Layers, Session
 
-SECONDS = 20.0
+SECONDS = 60.0
 """The time limit for reaching a state, in seconds. Tests pass much sooner."""
 
 S = TypeVar("S", bound=Screen[Any])
@@ -49,14 +50,41 @@ def app_of(pilot: Pilot[int]) -> Browser:
     return pilot.app
 
 
+_handled: list[None] = []
+"""An element for each message that a widget has begun to handle."""
+
+
+def count(message: Message) -> None:
+    """Called for each message. The waiting itself consists of callbacks, which are not counted."""
+    if not isinstance(message, Callback):
+        _handled.append(None)
+
+
+async def settle(pilot: Pilot[int]) -> None:
+    """Waits until the screen is drawn for the size of the terminal, and all messages are handled, with those that they
+    lead to. A screen that is never at rest, such as one with a progress bar, is left after some rounds."""
+    quiet = 0
+    for _ in range(50):
+        before = len(_handled)
+        if pilot.app.screen_stack:
+            pilot.app.screen._on_timer_update()
+        # This waits for the messages that there are, but not for those that they lead to.
+        await pilot._wait_for_screen()
+        # The last message of a quiet round may have led to another one, which the next round handles.
+        quiet = quiet + 1 if len(_handled) == before and pilot.app._resize_timer is None else 0
+        if quiet == 2:
+            break
+
+
 async def wait_for(pilot: Pilot[int], condition: Callable[[], object], what: str) -> None:
-    """Waits until a condition holds. If it does not, the error names `what`."""
+    """Waits until a condition holds, and what led to it is drawn. If it does not, the error names `what`."""
     until = time.monotonic() + SECONDS
     while not condition():
         if pilot.app._exception is not None:
             raise pilot.app._exception
         assert time.monotonic() < until, f"{what} has not come; the screen is\n{screen_text(pilot)}"
         await pilot.pause(0.01)
+    await settle(pilot)
 
 
 class HeldSizes:
@@ -75,8 +103,7 @@ class HeldSizes:
 async def resize_again(pilot: Pilot[int]) -> None:
     """Passes the size of the terminal to the screen once more, as Textual sometimes does."""
     pilot.app.screen.post_message(Resize(pilot.app.size, pilot.app.size))
-    for _ in range(3):
-        await pilot._wait_for_screen()
+    await settle(pilot)
 
 
 async def wait_for_text(pilot: Pilot[int], text: str) -> None:
@@ -96,7 +123,6 @@ async def wait_for_screen(pilot: Pilot[int], kind: type[S]) -> S:
         await wait_for(
             pilot, lambda: isinstance(pilot.app.screen, kind) and pilot.app.screen.query("Footer"), kind.__name__
         )
-        await pilot.pause()
         if isinstance(screen := pilot.app.screen, kind):  # and not one that was just closed by an answer
             return screen
 
@@ -175,7 +201,6 @@ async def search(pilot: Pilot[int], text: str) -> None:
     keys_screen(pilot).query_one("#search", Input).value = text
     await pilot.pause()
     await pilot.press("enter")
-    await pilot.pause()
 
 
 async def go_to(pilot: Pilot[int], key: str) -> None:

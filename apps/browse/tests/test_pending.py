@@ -475,7 +475,7 @@ def test_the_page_of_a_key_shows_and_commits_pending_changes(filled: Path) -> No
         await pilot.press("ctrl+s")
         await wait_for(pilot, lambda: isinstance(pilot.app.screen, KeyPage), "the page")
         await wait_for(pilot, lambda: text_of(pilot, "#value") == "77", "the value")
-        assert "pending" not in text_of(pilot, "#reason")
+        await wait_for(pilot, lambda: "pending" not in text_of(pilot, "#reason"), "that nothing is pending")
         await pilot.press("u")
         await wait_for(pilot, lambda: text_of(pilot, "#value") == "30", "the value before")
 

@@ -20,7 +20,7 @@ from kept_browse._ask import Ask
 from kept_browse._key_page import KeyPage
 from kept_browse._keys import KeysScreen
 from kept_browse._session import Layers, Session
-from screens import count_looks
+from screens import count_looks, settle
 
 # The program itself ignores the warning, which would be printed across the screen.
 pytestmark = pytest.mark.filterwarnings("ignore::kept.SalvagedWarning")
@@ -50,6 +50,7 @@ async def until(pilot: Pilot[int], condition: Callable[[], object], what: str) -
         assert pilot.app._exception is None, pilot.app._exception
         assert time.monotonic() < end, f"{what} did not come; the screen is\n{screen(pilot)}"
         await pilot.pause(0.02)
+    await settle(pilot)
 
 
 def screen(pilot: Pilot[int]) -> str:
