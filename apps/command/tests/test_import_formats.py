@@ -8,7 +8,6 @@ import plistlib
 import random
 import resource
 import subprocess
-import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -934,7 +933,6 @@ def test_an_import_that_only_changes_values_is_quiet(kept: Kept, tmp_path: Path)
 
 
 def test_a_report_never_quotes_a_value(kept: Kept, tmp_path: Path) -> None:
-    started = time.monotonic()
     files = {
         "a.ini": "[a]\ntoken = hunter2 ; x\nhunter3\n", "a.env": "T=$hunter2\nU='hunter3\n", "a.toml": "a = 2001-13-45",
         "a.yaml": "a: 99999999999999999999\nb: !!int hunter2\n", "b.yaml": "b: !!binary hunter_2",
@@ -946,4 +944,3 @@ def test_a_report_never_quotes_a_value(kept: Kept, tmp_path: Path) -> None:
         done = kept("import", "memory:", name, "--dry-run")
         said = done.err + "".join(line for line in done.out.splitlines() if not line.startswith("+"))
         assert not any(word in said for word in ("hunter", "99999", "2001")), said
-    assert time.monotonic() - started < 60

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -219,10 +218,8 @@ def test_watch_ends_at_the_next_change_when_its_reader_has_left(
 
 
 def test_the_first_of_100_000_keys_is_there_at_once(environment: dict[str, str], home: Path) -> None:
-    began = time.monotonic()
+    # A busy machine takes a second; what grows with the square of the keys takes longer than `shell` waits.
     assert shell(environment, "kept list big | head -n 1")[1] == "key.000000=0\n"
-    # A busy machine takes a second; the bound is for what grows with the square of the keys.
-    assert time.monotonic() - began < 20
 
 
 @pytest.mark.parametrize(("place", "remedy"), [(">/dev/full", True), (">&-", False)])

@@ -280,7 +280,7 @@ def test_a_store_that_is_removed_ends_it(
     watching = watch(environment, *more)
     (tmp_path / "config/kept/player.kept").rename(tmp_path / "away")
     assert kept("set", "player", "a", "2").status == 0
-    err = watching.communicate(timeout=30)[1]
+    err = watching.communicate(timeout=60)[1]
     assert (watching.returncode, "player" in err and "removed" in err) == (4, True), err
 
 

@@ -51,15 +51,15 @@ class Listener:
             self.received.append(notice)
             self.news.notify_all()
             if self.once:
-                assert self.news.wait_for(lambda: self.subscription is not None, 10)
+                assert self.news.wait_for(lambda: self.subscription is not None, 60)
         if self.once:
             self.end()
 
     def next(self, count: int) -> list[Step]:
         first, self.expected_count = self.expected_count, self.expected_count + count
         with self.news:
-            assert self.news.wait_for(lambda: len(self.received) >= self.expected_count, 10), (
-                "too few notices came in ten seconds"
+            assert self.news.wait_for(lambda: len(self.received) >= self.expected_count, 60), (
+                "too few notices came in a minute"
             )
         return self.received[first : self.expected_count]
 
@@ -119,8 +119,8 @@ class Reports(logging.Handler):
     def next(self, store: kept.Store, count: int) -> list[kept.KeptError]:
         with self.news:
             number = store._reports
-            came = self.news.wait_for(lambda: len(self.received.get(number, [])) >= count, 10)
-            assert came, f"too few reports came in ten seconds: {self.received.get(number, [])}"
+            came = self.news.wait_for(lambda: len(self.received.get(number, [])) >= count, 60)
+            assert came, f"too few reports came in a minute: {self.received.get(number, [])}"
             return self.received.pop(number, [])
 
 

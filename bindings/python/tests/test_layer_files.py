@@ -32,13 +32,13 @@ def test_a_changed_file_is_delivered(folder: Path) -> None:
 
     with kept.open("memory:", system=system) as settings, settings.observe(VOLUME, receive):
         write(system, '{"values": {"volume": 40}}')
-        assert news.wait(10)
+        assert news.wait(60)
         change = received[0]
         assert (change.old, change.new, change.layer, change.secret) == (30, 40, kept.Layer.SYSTEM, False)
         assert change.origin is kept.Origin.LAYER
         news.clear()
         system.unlink()
-        assert news.wait(10)
+        assert news.wait(60)
         assert (received[1].new, received[1].layer) == (50, None), "the key's own default"
 
 
@@ -92,7 +92,7 @@ def test_a_file_that_is_rewritten_in_place_is_never_read_in_part(folder: Path) -
                 file.write(f'{{"values": {{"a": {number}, ')
                 file.flush()
                 file.write(f'"b": {number}}}}}')
-        assert last.wait(10)
+        assert last.wait(60)
         assert settings["a"] == settings["b"] == 100
     assert all(len({change.new for change in notice.changes}) == 1 for notice in received)
     assert all([change.key for change in notice.changes] == ["a", "b"] for notice in received)
@@ -108,7 +108,7 @@ def test_a_changed_file_is_read_as_soon_as_it_is_delivered(folder: Path) -> None
         settings.observe(VOLUME, lambda _: news.set())
         for number in range(1, 20):
             write(system, f'{{"values": {{"volume": {number}}}}}')
-            assert news.wait(10)
+            assert news.wait(60)
             news.clear()
             assert settings[VOLUME] == settings[VOLUME] == settings.get(VOLUME) == settings["volume"] == number
             assert numbers_in(settings._memory) == numbers_of(settings._generation)
@@ -160,7 +160,7 @@ def test_no_reader_sees_an_older_layer_after_a_newer_one(folder: Path) -> None:
                 reader.start()
             for number in range(1, 25):
                 write(system, f'{{"values": {{"n": {number}}}}}')
-                assert news.wait(10)
+                assert news.wait(60)
                 news.clear()
             ended.set()
         for reader in readers:
@@ -187,7 +187,7 @@ def test_a_child_of_a_fork_watches_its_files(folder: Path) -> None:
             news = threading.Event()
             with settings.observe("n", lambda _: news.set()):
                 write(2)
-                assert news.wait(10)
+                assert news.wait(60)
                 assert settings["n"] == 2
             settings.close()
             os._exit(0)

@@ -238,7 +238,7 @@ def test_reports_go_to_the_log(folder: Path, log: Log) -> None:
         assert isinstance(log.records[0].kept_error, kept.InvalidError)  # type: ignore[attr-defined]
         log.news.clear()
         write(system, '{"values": {"a": "loud"}, "locked": []}')
-        assert log.news.wait(10), "a thread of the library reports"
+        assert log.news.wait(60), "a thread of the library reports"
         settings.declare(kept.Key("a", int, default=5))
 
 
