@@ -23,8 +23,18 @@ if "KEPT_LIBRARY" not in os.environ:
 APP = Path(__file__).parents[1]
 os.environ["PYTHONPATH"] = f"{APP / 'src'}:{APP.parents[1] / 'bindings/python/src'}"
 
+import delays  # noqa: E402
 from screens import count, settle  # noqa: E402
 from stores import Writer, fill  # noqa: E402
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--delays", metavar="SEED", help="delay messages, timers and threads at random, by a seed")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if (seed := config.getoption("--delays")) is not None:
+        delays.begin(seed)
 
 
 @pytest.fixture(autouse=True)
