@@ -69,7 +69,7 @@ async def settle(pilot: Pilot[int]) -> None:
         if pilot.app.screen_stack:
             pilot.app.screen._on_timer_update()
         # This waits for the messages that there are, but not for those that they lead to.
-        await pilot._wait_for_screen()
+        await pilot._wait_for_screen(SECONDS)
         # The last message of a quiet round may have led to another one, which the next round handles.
         quiet = quiet + 1 if len(_handled) == before and pilot.app._resize_timer is None else 0
         if quiet == 2:

@@ -20,7 +20,7 @@ from kept_browse._rows import read_row
 from kept_browse._search import Query
 from stores import SECRET_TEXT, VALUES, Writer, write_file
 
-SECONDS = 20
+SECONDS = 60
 
 
 @pytest.fixture

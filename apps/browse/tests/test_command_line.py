@@ -180,7 +180,7 @@ def test_it_runs_in_a_terminal_and_leaves_it_as_it_was(
 
     def read_until(text: str) -> None:
         nonlocal received
-        until = time.monotonic() + 30
+        until = time.monotonic() + 60
         while text not in ANSI.sub("", received.decode("utf-8", "replace")):
             assert time.monotonic() < until, received[-2000:]
             if select.select([main_end], [], [], 1)[0]:

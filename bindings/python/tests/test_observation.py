@@ -17,7 +17,7 @@ import kept
 from kept import _exit, _observation
 
 VOLUME = kept.Key("audio.volume", int, default=50)
-SECONDS = 30  # how long a test waits before it fails; no test passes by waiting
+SECONDS = 60  # how long a test waits before it fails; no test passes by waiting
 
 
 class Recorder:
