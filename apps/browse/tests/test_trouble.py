@@ -25,7 +25,8 @@ from screens import count_looks, settle
 # The program itself ignores the warning, which would be printed across the screen.
 pytestmark = pytest.mark.filterwarnings("ignore::kept.SalvagedWarning")
 
-DEADLINE = 60.0
+# The program waits a hundred times as long as a look for damage took, before the next one.
+DEADLINE = 300.0
 
 Steps = Callable[[Browser, Pilot[int]], Awaitable[None]]
 
