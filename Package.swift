@@ -50,19 +50,13 @@ let package = Package(
     .target(name: "CRuntime", publicHeadersPath: "."),
 
     // The untyped store: storage, layers, observation, transfer.
-    .target(name: "KeptCore", dependencies: ["KeptValues", "KeptSystem", "KeptSchema", "CPlatform", "CSQLite"]),
+    .target(name: "KeptCore", dependencies: ["KeptValues", "KeptSystem", "KeptSchema", "CPlatform", "KeptEngine"]),
 
     // Declarations: what a key may hold.
     .target(name: "KeptSchema", dependencies: ["KeptValues", "KeptSystem", "CPCRE2"]),
 
     // What a store keeps on the disk: a checkpoint, and the journals of the commits since.
     .target(name: "KeptEngine", dependencies: ["KeptValues", "KeptSystem", "CPlatform"]),
-
-    // The storage on KeptEngine, which is to replace the one on SQLite. Until then it is tested like a part of
-    // KeptCore, so nothing that is shipped may depend on it.
-    .target(
-      name: "KeptEngineStorage",
-      dependencies: ["KeptValues", "KeptSystem", "KeptSchema", "KeptEngine", "KeptCore", "CPlatform"]),
 
     // Files, threads and locks.
     .target(name: "KeptSystem", dependencies: ["KeptValues", "CPlatform"]),
@@ -72,7 +66,6 @@ let package = Package(
 
     // What C gives us: the operating system in one header, and module maps onto the system's libraries.
     .systemLibrary(name: "CPlatform"),
-    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     // Only headers (libpcre2-dev): pkg-config would link the library, which is loaded when a pattern is first used.
     .systemLibrary(name: "CPCRE2"),
 
@@ -86,15 +79,10 @@ let package = Package(
       name: "EngineDamage", dependencies: ["KeptEngine", "KeptValues", "KeptSystem", "CPlatform"],
       path: "Tests/simulation/damage"),
     .executableTarget(name: "every-byte", dependencies: ["EngineDamage"], path: "Tests/simulation/every-byte"),
-    // Compares the storages: see benchmarks/engine/main.swift.
-    .executableTarget(
-      name: "engine-benchmark",
-      dependencies: ["KeptEngineStorage", "KeptEngine", "KeptCore", "KeptValues", "KeptSystem", "CPlatform"],
-      path: "benchmarks/engine"),
     // The other processes of the engine's tests.
     .executableTarget(
       name: "kept-engine-child",
-      dependencies: ["KeptEngine", "KeptEngineStorage", "KeptCore", "KeptValues", "KeptSystem", "CPlatform"],
+      dependencies: ["KeptEngine", "KeptCore", "KeptValues", "KeptSystem", "CPlatform"],
       path: "Tests/unit/EngineChild"),
     .testTarget(
       name: "KeptEngineTests",
@@ -102,7 +90,7 @@ let package = Package(
     .testTarget(
       name: "KeptCoreTests",
       dependencies: [
-        "KeptValues", "KeptSystem", "KeptSchema", "KeptEngine", "KeptCore", "KeptEngineStorage", "CPlatform",
+        "KeptValues", "KeptSystem", "KeptSchema", "KeptEngine", "KeptCore", "CPlatform",
         "kept-test-child",
       ]),
     // The other process of tests that need two.

@@ -4,13 +4,10 @@
 # installed one, because CMake does not compile it.
 
 find_program(KEPT_SWIFT swift DOC "The Swift 6.3 driver")
-find_path(KEPT_SQLITE_HEADER sqlite3.h)
 find_path(KEPT_PCRE2_HEADER pcre2.h)
-find_program(KEPT_PKG_CONFIG pkg-config)
-mark_as_advanced(KEPT_SQLITE_HEADER KEPT_PCRE2_HEADER KEPT_PKG_CONFIG)
+mark_as_advanced(KEPT_PCRE2_HEADER)
 set(missing)
-foreach(needed IN ITEMS "KEPT_SWIFT:swift in PATH" KEPT_SQLITE_HEADER:sqlite3.h KEPT_PCRE2_HEADER:pcre2.h
-    KEPT_PKG_CONFIG:pkg-config)
+foreach(needed IN ITEMS "KEPT_SWIFT:swift in PATH" KEPT_PCRE2_HEADER:pcre2.h)
   string(REGEX MATCH "^([^:]*):(.*)$" needed ${needed})
   if(NOT ${CMAKE_MATCH_1})
     list(APPEND missing ${CMAKE_MATCH_2})
@@ -18,9 +15,9 @@ foreach(needed IN ITEMS "KEPT_SWIFT:swift in PATH" KEPT_SQLITE_HEADER:sqlite3.h 
 endforeach()
 if(missing)
   list(JOIN missing ", no " missing)
-  message(FATAL_ERROR "Kept is built with the Swift 6.3 toolchain and with Debian's packages libsqlite3-dev, "
-    "libpcre2-dev and pkg-config; ${missing} is missing on this machine. Install it, or install a wheel "
-    "or Debian package of Kept, which needs none of them.")
+  message(FATAL_ERROR "Kept is built with the Swift 6.3 toolchain and with Debian's package libpcre2-dev; "
+    "${missing} is missing on this machine. Install it, or install a wheel or Debian package of Kept, which needs "
+    "neither.")
 endif()
 
 set(kept_soname libkept.so.${PROJECT_VERSION_MAJOR})

@@ -33,12 +33,13 @@
  * - In a language whose callbacks can be left by an exception and then return an arbitrary value (Python), use the
  *   functions that need no callback: kept_list_json() and kept_subscription_take(). For migration steps, which have no
  *   such form, pass KEPT_MIGRATE_CONFIRMED.
- * - If the folder of an open store, or the file `journal` in it, is removed or replaced, every durable write, every
- *   flush, and the first write after a second without one return KEPT_UNAVAILABLE at once, and write nothing into the
- *   folder that was moved. Any other write may return KEPT_OK for up to a second, and is lost. From then on every call
- *   returns KEPT_UNAVAILABLE. Nothing is written into the new folder or file. If only the database or its write-ahead
- *   log is removed, writes continue into the journal: the next program to open the store reports the damage, and values
- *   that were no longer in the journal may be lost.
+ * - If the folder of an open store, or its file `values` or `journal.<n>`, is removed or replaced, every durable write,
+ *   every flush, and the first write after a second without one return KEPT_UNAVAILABLE at once, and write nothing into
+ *   the folder that was moved. Any other write may return KEPT_OK for up to a second, and is lost. From then on every
+ *   call returns KEPT_UNAVAILABLE, until the folder or the file is in its place again. Nothing is written into the new
+ *   folder or file. If such a file is truncated or overwritten, the same writes and every flush return KEPT_CORRUPT,
+ *   as far as its length and its head show it. If the file `pulse` is removed, programs that have the store open
+ *   continue, and opening it returns KEPT_BUSY in others until all of them have closed it.
  *
  * Every function that reads or writes may also return KEPT_CLOSED, KEPT_BUSY, KEPT_NO_SPACE, KEPT_DENIED, KEPT_CORRUPT,
  * KEPT_UNAVAILABLE or KEPT_FAILED, each with a message in `error`. The functions below list only what they add to
@@ -73,7 +74,7 @@ typedef int32_t kept_status;
 
 #define KEPT_OK              0   /* success */
 #define KEPT_SHADOWED        1   /* success, but a higher layer overrides the value */
-#define KEPT_SALVAGED        2   /* success, but the store was damaged and values may be missing; see kept_salvaged() */
+#define KEPT_SALVAGED        2   /* success, but the store was damaged: values may be lost; see kept_salvaged() */
 #define KEPT_MISFIT          3   /* success, but the stored value does not fit the declaration and reads as absent */
 #define KEPT_DEPRECATED      4   /* reported only, never returned: the key that was set is declared as deprecated */
 #define KEPT_ABSENT         -1   /* no layer has a value for the key */
@@ -220,13 +221,9 @@ typedef struct kept_options {
  *
  *  Opening one location several times, in one process or in many, is allowed. All handles see the same values.
  *
- *  Opening and reading do not wait for writers, not even for one that was stopped in the middle of a commit. There are
- *  two exceptions. While a process is stopped (SIGSTOP, a debugger) that is opening a store which no other has open,
- *  opening returns KEPT_BUSY after the timeout in `options`. While a process is stopped at the instant at which its
- *  commits become visible in the database, once a second and for less than a microsecond, opening the store and reading
- *  a value that is not in memory return KEPT_BUSY after the timeout, or after 100 ms if that is shorter. A process
- *  that is stopped during a read blocks no other process, but SQLite's log grows until it continues, because no part of
- *  the log that it may still read is reused.
+ *  Opening and reading do not wait for writers, not even for one that was stopped in the middle of a commit. There is
+ *  one exception: while a process is stopped (SIGSTOP, a debugger) that is opening a store which no other has open,
+ *  opening returns KEPT_BUSY after the timeout in `options`. A process that is stopped during a read blocks no other.
  *
  *  A child that was made by _Fork() or clone() shares its parent's locks, because no fork handler runs. If the parent
  *  is killed in the middle of a commit, writes return KEPT_BUSY as long as the child lives, or until it calls exec().
@@ -238,19 +235,14 @@ typedef struct kept_options {
  *  A store's folder must belong to the program's effective user, and no other user may be able to write to it or to its
  *  files; otherwise opening returns KEPT_DENIED. If one of its files is not a regular file, opening returns
  *  KEPT_UNAVAILABLE. Exception: an existing store in a folder without write permission, or in one that belongs to
- *  another user (for root too), is opened for reading; writes then return KEPT_DENIED. Such a store is read as a copy
- *  in memory: a read returns KEPT_BUSY after the timeout if the owner changes the store continuously, KEPT_CORRUPT if
- *  any part of it is damaged, and KEPT_TOO_LARGE above 1 GiB. Except for the copy, these rules also hold for `dir:` and
- *  its files.
+ *  another user (for root too), is opened for reading; writes then return KEPT_DENIED. These rules also hold for `dir:`
+ *  and its files.
  *
  *  With KEPT_READ_ONLY no thread is started, no lock is taken, and no file is created, repaired or changed. Reads see
  *  each commit, and the files of the layers as they are at each read. A store that does not exist is KEPT_UNAVAILABLE,
  *  a damaged one, or one whose journal is missing, KEPT_CORRUPT, and one in memory KEPT_UNSUPPORTED. Writes return
- *  KEPT_DENIED, and kept_observe() returns KEPT_UNSUPPORTED. A store in a folder is read as a copy in memory, as
- *  described above, and copied again by the first read after a commit: use it to look at a store once. While another
- *  process writes continuously, a read may take a second, or return KEPT_BUSY after the timeout. The history lacks
- *  commits that are not in the database yet, which takes a second. If this process also has the store open for writing,
- *  reads use the values that it has in memory.
+ *  KEPT_DENIED, and kept_observe() returns KEPT_UNSUPPORTED. Each read looks at the files: use it to look at a store
+ *  once. A read begins again while other processes replace the files, and returns KEPT_BUSY after the timeout.
  *
  *  On a disk that has no room for the files that writing needs, an existing store is opened for reading in the same
  *  way; writes then return KEPT_NO_SPACE. When there is room again, close every handle that this process has on the
@@ -266,11 +258,11 @@ typedef struct kept_options {
  *  not UTF-8, is KEPT_UNAVAILABLE.
  *
  *  The next process that opens a damaged store exclusively moves the damaged files to the folder `quarantine` and
- *  recovers what it can. While other processes have the store open, opening returns KEPT_CORRUPT. Only pages that
- *  SQLite reports as corrupt are treated as damage: if the disk, memory, file descriptors or another program prevent
- *  this, the call fails and nothing is replaced. A database with tables, views or triggers that are not Kept's is
- *  KEPT_UNSUPPORTED. After a salvage every open returns KEPT_SALVAGED, with the store open and a message in `error`,
- *  until a program calls kept_acknowledge_salvage(). Test for `< 0` unless you need to handle this.
+ *  recovers what it can. While other processes have the store open, opening returns KEPT_CORRUPT. Only data whose
+ *  checksum does not match is treated as damage: if the disk, memory, file descriptors or another program prevent
+ *  reading it, the call fails and nothing is replaced. After a salvage every open returns KEPT_SALVAGED, with the store
+ *  open and a message in `error`, until a program calls kept_acknowledge_salvage(). Test for `< 0` unless you need to
+ *  handle this.
  *
  *  In Swift: `Store.open(_:)`; in Python: `kept.open(location)`. */
 KEPT_API kept_status kept_open(const char *location, const kept_options *options, kept_store **store,
@@ -287,10 +279,10 @@ KEPT_API void kept_close(kept_store *store);
  *  In Swift: `Store.flush()`. */
 KEPT_API kept_status kept_flush(kept_store *store, kept_error *error);
 
-/** Reports whether the store was salvaged and the loss has not been acknowledged yet. Values may then be missing. If
- *  the schema version was unreadable too, it is 0 again, and kept_migrate() would run all steps: compare with a backup
- *  before you migrate. A value that may have lost its declaration is treated as a secret until its key is declared
- *  again or undeclared.
+/** Reports whether the store was salvaged and the loss has not been acknowledged yet. Values may then be missing, or
+ *  older than the last commit. If the schema version was unreadable too, it is 0 again, and kept_migrate() would run
+ *  all steps: compare with a backup before you migrate. A value that may have lost its declaration is treated as a
+ *  secret until its key is declared again or undeclared.
  *  @param[out] quarantine  receives the path of the folder with the damaged files; free it with kept_free()
  *  @return KEPT_OK, or KEPT_ABSENT if nothing was salvaged or the salvage was acknowledged.
  *  In Swift: `Store.salvaged()`; in Python: `settings.salvaged`. */
@@ -658,7 +650,7 @@ KEPT_API kept_status kept_begin(kept_store *store, const kept_transaction_option
 /** Commits: all writes of the transaction become visible at once, in every process. Ends the transaction in every case.
  *  @param[out] revision  receives the store's new revision, or its current one if nothing changed; may be NULL
  *  @return KEPT_OK; or KEPT_CONFLICT, with nothing written, if another writer has changed a key that the transaction
- *          read or expected, or a prefix that it listed: begin again. */
+ *          read or expected, or added or removed one with a prefix that it listed: begin again. */
 KEPT_API kept_status kept_commit(kept_store *transaction, uint64_t *revision, kept_error *error);
 
 /** Ends a transaction and discards its writes. NULL and an ended transaction are allowed. A migration step that rolls
@@ -670,10 +662,9 @@ KEPT_API void kept_rollback(kept_store *transaction);
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Takes a snapshot: an immutable view of what keys read as at one revision, layers and defaults included, while others
- *  continue to write. A snapshot is a copy in this process's memory: after this call it holds no lock, no file and no
- *  part of the log, and it can be read for any length of time, even after its store is closed. A snapshot of 100,000
- *  small values took 13 MB, and 70 to 110 ms on two processors shared with other programs. During the call others
- *  continue to write, and the log is not truncated.
+ *  continue to write. A snapshot holds no lock, and it can be read for any length of time, even after its store is
+ *  closed: until it is ended, it keeps the files open that the store had, and their disk space. Taking it does not
+ *  depend on the number of keys. Of a `memory:` or `dir:` store it is a copy.
  *  Read it through the functions that read a store: values, kept_contains(), kept_list(), kept_revision_of(),
  *  kept_layer_of(), kept_explain_json(), declarations. Any other function returns KEPT_UNSUPPORTED.
  *  @param prefix    only keys that begin with this text; "" for every key. Reading any other key is KEPT_INVALID
@@ -696,7 +687,7 @@ KEPT_API kept_status kept_snapshot(kept_store *store, const char *prefix, kept_s
 KEPT_API kept_status kept_snapshot_at(kept_store *store, const char *prefix, uint64_t revision, kept_store **snapshot,
                                       kept_error *error);
 
-/** Ends a snapshot and frees its copy. NULL and an ended snapshot are allowed; later use returns KEPT_CLOSED. */
+/** Ends a snapshot. NULL and an ended snapshot are allowed; later use returns KEPT_CLOSED. */
 KEPT_API void kept_snapshot_end(kept_store *snapshot);
 
 /** Reads the store's revision, the count of its commits: for a snapshot, when it was taken; for a store, now.
@@ -759,11 +750,10 @@ KEPT_API kept_status kept_history_limits_json(kept_store *store, char **json, ke
 /* ------------------------------------------------------------------------------------------------------------------
  * Clearing: back to the defaults
  *
- * When the value of a key that is declared secret is removed or replaced, no file of the store contains its bytes after
- * the call returns. If another reader is active, they are erased within a second after it ends, or when the store is
- * closed. Erasing takes 30 to 110 ms for stores of up to 100,000 keys. Copies elsewhere remain: backups, exports,
- * quarantine, and copies that the disk itself retains. After kill -9 in the instant after the commit, the bytes remain
- * until the next erasure.
+ * When the value of a key that is declared secret is removed or replaced, its old bytes are removed from the files of
+ * the store within about a second, and at the latest when the last program closes it. After kill -9 of every process
+ * before that, or on a full disk, they remain until the next checkpoint. Copies elsewhere remain: backups, exports,
+ * quarantine, and copies that the disk itself retains.
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Resets a key to its default: removes the stored value, if any.
@@ -851,9 +841,7 @@ KEPT_API kept_status kept_import(kept_store *store, const void *text, size_t len
                                  const kept_transfer_options *options, char **report, kept_error *error);
 
 /** Imports a file as one commit, like kept_import().
- *  @return as kept_import(); KEPT_UNAVAILABLE if there is no such file; KEPT_DENIED; or KEPT_INVALID for a file of a
- *          store that this process has open. Kept never opens such a file at a caller's request, because closing it
- *          would release SQLite's locks. For the same reason your program must not open the files of an open store.
+ *  @return as kept_import(); KEPT_UNAVAILABLE if there is no such file; or KEPT_DENIED.
  *  In Swift: `Store.import(contentsOf:_:)`; in Python: `settings.import_file(path, ...)`. */
 KEPT_API kept_status kept_import_file(kept_store *store, const char *path, const kept_transfer_options *options,
                                       char **report, kept_error *error);
@@ -883,25 +871,22 @@ KEPT_API kept_status kept_backup(kept_store *store, const char *path, uint32_t f
  *  @param[out] quarantine  receives the path of the copy of the former contents; free it with kept_free(). NULL if
  *                          there were none; may be NULL
  *  @return KEPT_OK; KEPT_UNAVAILABLE if there is no such file; KEPT_CORRUPT for a damaged backup; KEPT_UNSUPPORTED for
- *          a file that is not a backup or is one of a later version, and inside a migration step; KEPT_INVALID for
- *          another name of a file that belongs to an open store; KEPT_BUSY, with nothing changed, if others write or
- *          migrate for longer than the busy timeout.
+ *          a file that is not a backup or is one of a later version, and inside a migration step; KEPT_BUSY, with
+ *          nothing changed, if others migrate or hold the write lock for longer than the busy timeout.
  *  In Swift: `Store.restore(from:)`; in Python: `settings.restore(path)`. */
 KEPT_API kept_status kept_restore(kept_store *store, const char *path, char **quarantine, kept_error *error);
 
-/** Reads everything that is stored, and checks the database. Nothing is changed, and others may write at the same time.
- *  @param progress  NULL for none. Counts keys, after the database was checked, which is one step
+/** Reads everything that is stored, and checks the files. Nothing is changed, and others may write at the same time.
+ *  @param progress  NULL for none. Counts keys, after the files were checked, which is one step
  *  @param context   passed to `progress`
  *  @param[out] json  receives an object; free it with kept_free(). Its members: "sound", false if anything is damaged;
  *                    "damage", an array of objects with "reason" and, for a value or a declaration, "key"; "misfits",
- *                    the keys whose value does not fit their declaration and reads as absent; "readers", the ids of
- *                    the other processes that were reading the database, as far as the kernel reports them: while one
- *                    of them continues, or is stopped, the write-ahead log grows; "values" and "declarations", how many
- *                    can be read; "revision"
+ *                    the keys whose value does not fit their declaration and reads as absent; "values" and
+ *                    "declarations", how many can be read; "revision"
  *  @return KEPT_OK, even if there is damage; KEPT_UNSUPPORTED for a transaction or a storage that cannot list its keys;
  *          KEPT_FAILED if `progress` has stopped it. After an error it is not known whether there is damage.
  *
- *  A damaged database is salvaged by the next process that opens the store exclusively. A single damaged value or
+ *  A damaged store is salvaged by the next process that opens the store exclusively. A single damaged value or
  *  declaration stays until it is set or declared again.
  *  In Swift: `Store.verify(progress:)`; in Python: `settings.verify()`. */
 KEPT_API kept_status kept_verify_json(kept_store *store, kept_progress_callback progress, void *context, char **json,
@@ -1014,9 +999,9 @@ KEPT_API kept_status kept_places_json(const char *folder, char **json, kept_erro
  *  In Swift: `StorePlace.processes()`; in Python: `kept.processes(location)`. */
 KEPT_API kept_status kept_processes_json(const char *location, char **json, kept_error *error);
 
-/** Examines a store: the database, its checksums, all values and declarations, the files of the layers, permissions and
- *  owners, the file system, and which processes have it open. A store that cannot be opened is a finding, not an error;
- *  then everything that may be the reason is reported. No store is created, and nothing is repaired except what
+/** Examines a store: its files and their checksums, all values and declarations, the files of the layers, permissions
+ *  and owners, the file system, and which processes have it open. A store that cannot be opened is a finding, not an
+ *  error; then everything that may be the reason is reported. No store is created, and nothing is repaired except what
  *  kept_open() repairs. With KEPT_READ_ONLY in `options` nothing is changed. A store that this process has open is
  *  examined as it is.
  *  @param location   as for kept_open()

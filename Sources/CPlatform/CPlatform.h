@@ -52,9 +52,6 @@ static inline int kept_allocate(int file, off_t size) {
   return status;
 }
 
-/// The value that mmap returns when it fails.
-static inline void *kept_map_failed(void) { return MAP_FAILED; }
-
 /// Atomically replaces mapped memory by other mapped memory. Concurrent readers see one or the other. Returns 0 or an
 /// errno.
 static inline int kept_replace_mapping(void *place, void *memory, size_t size) {

@@ -85,16 +85,4 @@ static inline uint32_t kept_checksum(uint32_t sum, const void *bytes, size_t cou
   return ~sum;
 }
 
-/// The checksum of a frame: over its place, and over its bytes up to `end` except the four of the checksum itself.
-static inline uint32_t kept_frame_checksum(
-  uint32_t previous, uint64_t journal, uint64_t position, const void *frame, size_t end) {
-  // The place and the length of the frame, which are continued by what follows the checksum.
-  unsigned char head[20];
-  memcpy(head, &journal, 8);
-  memcpy(head + 8, &position, 8);
-  memcpy(head + 16, frame, 4);
-  uint32_t sum = kept_checksum(previous, head, sizeof head);
-  return kept_checksum(sum, (const unsigned char *)frame + 8, end - 8);
-}
-
 #endif

@@ -5,8 +5,6 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #if defined(__linux__)
@@ -52,29 +50,6 @@ static inline bool kept_lock_file(int file, short kind) {
   lock.l_type = kind;
   lock.l_whence = SEEK_SET;
   return fcntl(file, KEPT_SET_LOCK, &lock) == 0;
-}
-
-/// Finds the processes that hold POSIX read locks which begin at the bytes `first` to `last` of a file, in the text of
-/// /proc/locks, with lines such as `7: POSIX ADVISORY READ 4888 fe:00:16695942 124 124`. Returns how many were found.
-///
-/// The device is not compared: some file systems show another one there than in the status of the file.
-static inline int kept_lock_holders(const char *list, uint64_t inode, int first, int last, int32_t *holders, int most) {
-  int count = 0;
-  while (count < most && *list) {
-    char line[128];
-    size_t length = strcspn(list, "\n"), copied = length < sizeof line ? length : sizeof line - 1;
-    memcpy(line, list, copied);
-    line[copied] = 0;
-    list += length + (list[length] != 0);
-    int holder = 0, known = 0;
-    unsigned long long number = 0, begin = 0;
-    const char *form = "%*d: POSIX %*s READ %9d %*x:%*x:%llu %llu";
-    if (sscanf(line, form, &holder, &number, &begin) != 3 || number != inode || holder <= 0) continue;
-    if (begin < (unsigned long long)first || begin > (unsigned long long)last) continue;
-    while (known < count && holders[known] != holder) known++;
-    if (known == count) holders[count++] = holder;
-  }
-  return count;
 }
 
 #endif

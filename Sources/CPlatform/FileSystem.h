@@ -36,15 +36,6 @@ static inline int kept_file_system(const char *path, uint32_t *kind) {
   return 0;
 }
 
-/// Gives the disk space of a part of a file back; the part reads as zeros afterwards. Does nothing where the file
-/// system cannot do that.
-static inline void kept_release_space(int file, int64_t start, int64_t length) {
-#if defined(__linux__)
-  const int punch_hole = 2, keep_size = 1; /* FALLOC_FL_PUNCH_HOLE and FALLOC_FL_KEEP_SIZE */
-  (void)!fallocate(file, punch_hole | keep_size, start, length);
-#endif
-}
-
 /// A time in nanoseconds since 1970, clamped to the range, because file systems store any number of seconds.
 static inline int64_t kept_nanoseconds(int64_t seconds, int64_t nanoseconds) {
   int64_t result;

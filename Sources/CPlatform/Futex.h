@@ -38,21 +38,6 @@ static inline void kept_sleep_on(uint32_t *word, uint32_t seen, int milliseconds
 /// Wakes all threads, in every process, that sleep on the word.
 static inline void kept_wake_all(uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0); }
 
-/// Sleeps as `kept_sleep_on` does, and is also woken by `kept_wake_group` with a group that has a bit in common.
-static inline void kept_sleep_in_group(uint32_t *word, uint32_t seen, uint32_t group, int milliseconds) {
-  struct timespec end;
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  int64_t nanoseconds = end.tv_nsec + milliseconds % 1000 * 1000000L;
-  end.tv_sec += milliseconds / 1000 + nanoseconds / 1000000000L;
-  end.tv_nsec = nanoseconds % 1000000000L;
-  syscall(SYS_futex, word, FUTEX_WAIT_BITSET, seen, &end, NULL, group);
-}
-
-/// Wakes the threads that sleep on the word in a group; returns their number.
-static inline long kept_wake_group(uint32_t *word, uint32_t group) {
-  return syscall(SYS_futex, word, FUTEX_WAKE_BITSET, INT_MAX, NULL, NULL, group);
-}
-
 /// Sleeps on a word that only this process has: the kernel need not look up the owner of the memory.
 static inline void kept_sleep_here(uint32_t *word, uint32_t seen, int milliseconds) {
   struct timespec limit = { milliseconds / 1000, (milliseconds % 1000) * 1000000L };
@@ -72,16 +57,6 @@ static inline void kept_sleep_on(uint32_t *word, uint32_t seen, int milliseconds
 }
 
 static inline void kept_wake_all(uint32_t *word) { (void)word; }
-
-static inline void kept_sleep_in_group(uint32_t *word, uint32_t seen, uint32_t group, int milliseconds) {
-  (void)group;
-  kept_sleep_on(word, seen, milliseconds);
-}
-
-static inline long kept_wake_group(uint32_t *word, uint32_t group) {
-  (void)word, (void)group;
-  return 0;
-}
 
 static inline void kept_sleep_here(uint32_t *word, uint32_t seen, int milliseconds) {
   kept_sleep_on(word, seen, milliseconds);

@@ -1,4 +1,4 @@
-// Reading the image of a checkpoint (docs/internals/checkpoint-and-journal.md describes its bytes) without a lock.
+// Reading the image of a checkpoint (docs/internals/file-format.md describes its bytes) without a lock.
 // Every number that is loaded may be torn, or belong to another checkpoint: it is loaded once, and checked against what
 // is constant. Callers check the sequence number of the index before they use a result.
 #ifndef KEPT_IMAGE_H
@@ -6,7 +6,7 @@
 
 #include "Seqlock.h"
 
-enum { KEPT_BLOCK_BYTES = 4096, KEPT_RECORD_BYTES = 32 };
+enum { KEPT_BLOCK_BYTES = 4096, KEPT_RECORD_BYTES = 32, KEPT_KEY_BYTES = 1024 };
 
 /// Text of more bytes is copied inside the gate.
 enum { KEPT_RECORDS_TEXT = 64 };
@@ -78,20 +78,29 @@ typedef struct kept_found {
   intptr_t kind;
 } kept_found;
 
+/// What is known of a key without a record. Only the ordinary path can say of some bytes that they are not a key, such
+/// as those of an empty text, of a long one, of one with a NUL, or of malformed UTF-8.
+static inline kept_found kept_image_without(const void *key, size_t length) {
+  const unsigned char *bytes = (const unsigned char *)key;
+  bool is_plain = length > 0 && length <= KEPT_KEY_BYTES;
+  for (size_t index = 0; is_plain && index < length; index++) is_plain = bytes[index] > 0 && bytes[index] < 0x80;
+  return (kept_found){ NULL, is_plain ? KEPT_SLOT_ABSENT : KEPT_SLOT_NONE };
+}
+
 /// Finds the record of a key in the hash table of the checkpoint.
 KEPT_RACES static inline __attribute__((noinline)) kept_found kept_image_search(
   const kept_image *image, const void *key, size_t length) {
   const uint64_t low = (UINT64_C(1) << 40) - 1;
-  const kept_found unread = { NULL, KEPT_SLOT_NONE }, absent = { NULL, KEPT_SLOT_ABSENT };
+  const kept_found unread = { NULL, KEPT_SLOT_NONE };
   uint64_t use = KEPT_RELAXED(image->use), table = KEPT_RELAXED(image->table), slots = KEPT_RELAXED(image->slots);
-  if (!slots) return absent;
+  if (!slots) return kept_image_without(key, length);
   uint64_t hash = kept_hash(key, length, KEPT_RELAXED(image->seed));
   uint64_t slot = (uint64_t)((__uint128_t)(hash & low) * slots >> 40);
   for (uint64_t looked = 0; looked < slots; looked++) {
     uint64_t block = table + slot / (KEPT_BLOCK_BYTES / 8);
     if (!kept_image_has(image, block, use)) return unread;
     uint64_t word = kept_hash_word(image->memory + block * KEPT_BLOCK_BYTES + slot % (KEPT_BLOCK_BYTES / 8) * 8);
-    if (word == 0) return absent;
+    if (word == 0) return kept_image_without(key, length);
     if (((word ^ hash) & ~low) == 0) {
       uint64_t offset = (word & low) * 8;
       if (!kept_image_has(image, offset / KEPT_BLOCK_BYTES, use)) return unread;

@@ -11,10 +11,9 @@ import sys
 names = "openat|fopen|fdopen|freopen|creat|kept_open_at|kept_open_named|kept_hold_at"
 homes = {
     rf"\b(?:{names})\(|(?<![.\w`])open\([^)]*\bO_[A-Z]+|\b(?:CPlatform|Glibc|Musl|Darwin)\.open\(": "KeptSystem/Files/",
-    r"\bsqlite3_open\w*\(": "KeptCore/Storage/Local/SQLiteConnection.swift",
     r"\b(?:secure_)?getenv\(|\benviron\b": "nowhere",
     # This initialiser repairs bytes that are not UTF-8, so a path would name another file. Library messages may use it.
-    r"\bString\(cString: (?!strerror\(|loaderMessage\)|sqlite3_err|sqlite3_sql)": "KeptUserDefaults/",
+    r"\bString\(cString: (?!strerror\(|loaderMessage\))": "KeptUserDefaults/",
     r"(?<![.\w`])f?access(?:at)?\((?!.*\bAT_EACCESS\b)|\bget[ug]id\(": "nowhere",
 }
 # This call opens a folder and reads nothing.

@@ -45,18 +45,10 @@ TEST(a_backup_returns_its_revision_and_is_private) {
 FOLDER_TEST(no_file_of_a_store_is_replaced) {
   const char *folder = fresh_folder();
   kept_store *store = played_at(folder);
-  for (const char *const *name = (const char *[]){ "values.sqlite", "pulse", "migration", "new", NULL }; *name; name++)
+  for (const char *const *name = (const char *[]){ "values", "pulse", "migration", "new", NULL }; *name; name++)
     EXPECT(KEPT_INVALID, kept_backup(store, file_of(folder, *name), KEPT_BACKUP_REPLACE, NULL, &why));
   EXPECT(KEPT_OK, kept_set_int64(store, "volume", 9, &why));
   CHECK_TEXT("9", json_of(open_at(folder), "volume"));
-}
-
-TEST(a_stray_log_is_not_used_with_the_copy) {
-  kept_store *store = played();
-  const char *folder = fresh_folder(), *path = path_of(folder, "copy");
-  put_file(file_of(folder, "copy-wal"), "of another database");
-  EXPECT(KEPT_INVALID, kept_backup(store, path, 0, NULL, &why));
-  CHECK(access(path, F_OK) != 0);
 }
 
 TEST(a_copy_needs_a_place) {

@@ -1,7 +1,7 @@
 /* Writers that wait for a writer in another process: for the timeout that their handle was opened with, and no
  * longer. */
 #include "suite.h"
-#include "journal_lock.h"
+#include "write_lock.h"
 
 #include <pthread.h>
 

@@ -1,8 +1,9 @@
 /* A store that is opened only to read: nothing is changed, and nothing is left behind. */
-#include "journal_lock.h"
+#include "write_lock.h"
 #include "suite.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,8 +83,10 @@ TEST(nothing_is_changed) {
   EXPECT(KEPT_OK, kept_flush(store, &why));
   CHECK_INT(threads, names_in("/proc/self/task", ""));
   CHECK_INT(0, locks_in(location));
-  CHECK_INT(files, names_in("/proc/self/fd", ""));
+  /* The folder, the checkpoint and the journal. */
+  CHECK_INT(files + 3, names_in("/proc/self/fd", ""));
   kept_close(store);
+  CHECK_INT(files, names_in("/proc/self/fd", ""));
   CHECK_TEXT(before, traces_in(location, after, sizeof after));
 }
 
@@ -102,31 +105,32 @@ ROLE(hold_to_write, location) {
   kept_close(store);
 }
 
-/** Checks the other processes that have a file of a store open: none, or one that may write. */
-static void check_processes(const char *location, const child *writer) {
+/** Checks how another process is listed that has a store open; NULL: that there is none. */
+static void check_process(const char *location, const child *process, const char *writing) {
   char *json = NULL, pid[32];
   EXPECT(KEPT_OK, kept_processes_json(location, &json, &why));
-  if (writer == NULL) {
+  if (process == NULL) {
     CHECK_TEXT("[]", json);
   } else {
-    snprintf(pid, sizeof pid, "\"pid\":%d,", (int)writer->pid);
-    CHECK(json != NULL && strstr(json, pid) != NULL && strstr(json, "\"writing\":true") != NULL);
+    snprintf(pid, sizeof pid, "\"pid\":%d,", (int)process->pid);
+    CHECK(json != NULL && strstr(json, pid) != NULL && strstr(json, writing) != NULL);
   }
   kept_free(json);
 }
 
-TEST(a_process_that_only_reads_keeps_no_file_open) {
+TEST(a_process_is_listed_as_one_that_reads_or_writes) {
   const char *location = fresh_folder();
   play_child("fill", location);
+  check_process(location, NULL, NULL);
   child reader = start_child("hold_to_read", location);
   await_child(&reader);
-  check_processes(location, NULL);
+  check_process(location, &reader, "\"writing\":false");
+  CHECK_INT(0, finish_child(&reader));
   child writer = start_child("hold_to_write", location);
   await_child(&writer);
-  check_processes(location, &writer);
+  check_process(location, &writer, "\"writing\":true");
   CHECK_INT(0, finish_child(&writer));
-  check_processes(location, NULL);
-  CHECK_INT(0, finish_child(&reader));
+  check_process(location, NULL, NULL);
 }
 
 static int read_in_child(void *context) {
@@ -177,16 +181,17 @@ TEST(the_store_of_a_writer_is_read_while_it_lives_and_when_it_was_killed) {
 }
 
 /** Changes the last byte of a file that is not 0. */
-static void flip_last_byte(const char *folder, const char *name) {
-  FILE *file = fopen(file_of(folder, name), "r+b");
-  long place = 0;
-  int last = 0, byte;
-  if (file == NULL) return;
-  for (long i = 0; (byte = fgetc(file)) != EOF; i++)
-    if (byte != 0) place = i, last = byte;
-  fseek(file, place, SEEK_SET);
-  fputc(last ^ 1, file);
-  fclose(file);
+static void flip_last_byte(const char *path) {
+  size_t length = 0;
+  char *bytes = read_file(path, &length);
+  CHECK(bytes != NULL);
+  while (length > 0 && bytes[length - 1] == 0) length--;
+  CHECK(length > 0);
+  bytes[length - 1] ^= 1;
+  int file = open(path, O_WRONLY);
+  CHECK(file >= 0 && pwrite(file, bytes, length, 0) == (ssize_t)length);
+  close(file);
+  free(bytes);
 }
 
 ROLE(leave_a_commit_in_the_journal, location) {
@@ -204,11 +209,8 @@ TEST(a_damaged_or_missing_journal_is_corrupt_and_stays) {
     char *json = NULL;
     play_child("fill", location);
     play_child("leave_a_commit_in_the_journal", location);
-    if (is_missing) {
-      unlink(file_of(location, "journal"));
-    } else {
-      flip_last_byte(location, "journal");
-    }
+    if (is_missing) unlink(file_of(location, "journal.0"));
+    else flip_last_byte(file_of(location, "journal.0"));
     traces_in(location, before, sizeof before);
     EXPECT(KEPT_CORRUPT, open_to_read(location, &store));
     options.access = KEPT_READ_ONLY;

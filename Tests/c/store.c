@@ -13,7 +13,7 @@ FOLDER_TEST(a_folder_is_its_owners_alone) {
   kept_store *store = open_at(location);
   EXPECT(KEPT_OK, kept_set_bool(store, "secret", true, &why));
   CHECK_UINT(0700, 07777 & mode_at(location));
-  CHECK_UINT(0600, 07777 & mode_at(file_of(location, "values.sqlite")));
+  CHECK_UINT(0600, 07777 & mode_at(file_of(location, "values")));
 }
 
 FOLDER_TEST(an_identifier_lives_in_the_configuration_folder) {
@@ -44,17 +44,17 @@ FOLDER_TEST(a_file_where_the_folder_should_be_is_refused_and_untouched) {
   CHECK(store == NULL);
 }
 
-FOLDER_TEST(a_file_that_is_no_database_is_set_aside_untouched) {
+FOLDER_TEST(a_file_that_is_not_a_checkpoint_is_set_aside_untouched) {
   const char *location = fresh_folder();
   struct stat status;
   glob_t found;
   kept_close(open_at(location));
-  put_file(file_of(location, "values.sqlite"), repeated('x', 10000));
+  put_file(file_of(location, "values"), repeated('x', 10000));
   kept_store *store = NULL;
   EXPECT(KEPT_SALVAGED, kept_open(location, NULL, &store, &why));
   CHECK(strstr(why.message, location) != NULL && strstr(why.message, "quarantine") != NULL);
   EXPECT(KEPT_OK, kept_set_int64(store, "a", 1, &why));
-  CHECK_INT(0, glob(file_of(location, "quarantine/*/values.sqlite"), 0, NULL, &found));
+  CHECK_INT(0, glob(file_of(location, "quarantine/*/values"), 0, NULL, &found));
   CHECK_INT(1, found.gl_pathc);
   CHECK_INT(0, stat(found.gl_pathv[0], &status));
   CHECK_INT(10000, status.st_size);
@@ -69,11 +69,11 @@ FOLDER_TEST(a_salvage_is_reported_until_it_is_acknowledged) {
   EXPECT(KEPT_ABSENT, kept_salvaged(store, &quarantine, &why));
   EXPECT(KEPT_OK, kept_acknowledge_salvage(store, &why));
   kept_close(store);
-  put_file(file_of(location, "values.sqlite"), "damaged");
+  put_file(file_of(location, "values"), "damaged");
   CHECK_INT(KEPT_SALVAGED, kept_open(location, NULL, &store, NULL));
   EXPECT(KEPT_SALVAGED, kept_open(location, NULL, &other, &why));
   EXPECT(KEPT_OK, kept_salvaged(store, &quarantine, &why));
-  CHECK_INT(0, access(file_of(quarantine, "values.sqlite"), F_OK));
+  CHECK_INT(0, access(file_of(quarantine, "values"), F_OK));
   kept_free(quarantine);
   EXPECT(KEPT_INVALID, kept_salvaged(store, NULL, &why));
   EXPECT(KEPT_OK, kept_acknowledge_salvage(store, &why));

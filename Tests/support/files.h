@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-/** The path of a file in a folder, such as `values.sqlite`. Valid during the next 255 calls. */
+/** The path of a file in a folder, such as `values`. Valid during the next 255 calls. */
 const char *file_of(const char *folder, const char *name);
 
 /** Makes a folder for temporary files, and stores its path. */

@@ -11,8 +11,6 @@
 #include <string.h>
 #include <valgrind/callgrind.h>
 
-#define ROUNDS 10
-
 /* Whether this is the run that counts. */
 static bool is_counted;
 
@@ -81,65 +79,10 @@ static void list_keys(life *life, const char *unused) {
   kept_free(json);
 }
 
-static char *prepare_settling(const char *folder, size_t count, const char *limits) {
-  char *unused = prepare_texts(folder, count);
-  void *store = kept.open(folder, false);
-  kept_error error;
-  expect_done(kept_set_history_limits(store, limits, &error), &error, "limit the history");
-  kept.close(store);
-  return unused;
-}
-
-static char *prepare_history(const char *folder, size_t count) { return prepare_settling(folder, count, "{}"); }
-
-static char *prepare_no_history(const char *folder, size_t count) {
-  return prepare_settling(folder, count, "{\"changes\":0}");
-}
-
-static void ask_history(life *life) {
-  char *json;
-  kept_error error;
-  expect_done(kept_history_json(life->store, "none", 0, &json, &error), &error, "read the history");
-  kept_free(json);
-}
-
-/* Sets every key, in several rounds. Then the history of a key that has none is read twice. The first read settles the
- * sets. One of the two counts. */
-static void settle(life *life, bool is_first_counted) {
-  size_t steps = life->walk.steps;
-  walk walk = walk_begin(keys_of(steps)->sorted, steps, 20);
-  walk.steps = steps;
-  count_or_stop();
-  for (int round = 0; round < ROUNDS; round++) {
-    kept.set_together(life->store, &walk);
-    if (is_first_counted) count_or_stop();
-    ask_history(life);
-    count_or_stop();
-    ask_history(life);
-    if (!is_first_counted) count_or_stop();
-  }
-  count_or_stop();
-  walk_end(&walk);
-}
-
-static void settle_and_ask(life *life, const char *unused) {
-  (void)unused;
-  settle(life, true);
-}
-
-static void ask_only(life *life, const char *unused) {
-  (void)unused;
-  settle(life, false);
-}
-
 static operation operation_named(const char *name) {
   if (strcmp(name, "snapshot") == 0) return (operation){ prepare_texts, kept_copier.acts[SNAPSHOT] };
   if (strcmp(name, "export") == 0) return (operation){ prepare_texts, kept_copier.acts[EXPORT] };
   if (strcmp(name, "import") == 0) return (operation){ prepare_import, kept_copier.acts[IMPORT] };
-  if (strcmp(name, "settle") == 0) return (operation){ prepare_history, settle_and_ask };
-  if (strcmp(name, "settle_asked") == 0) return (operation){ prepare_history, ask_only };
-  if (strcmp(name, "settle_alone") == 0) return (operation){ prepare_no_history, settle_and_ask };
-  if (strcmp(name, "settle_alone_asked") == 0) return (operation){ prepare_no_history, ask_only };
   if (strcmp(name, "declare_again") == 0) return (operation){ prepare_declarations, declare_again };
   if (strcmp(name, "list_declarations") == 0) return (operation){ prepare_declarations, list_declarations };
   if (strcmp(name, "list_keys") == 0) return (operation){ prepare_declared_values, list_keys };

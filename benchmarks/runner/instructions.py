@@ -39,16 +39,10 @@ VARIANTS = {
 }
 """Variants of Kept (c/variants.h), each with a plain one that does the same."""
 GETS, SETS, TOGETHER = 5_000, 1_000, 1_000
-"""Enough to spread occasional work of the library. With those before them, the sets fit into the ring of a new store:
-when it is full, the thread that sets may have to settle it, or find that another one has."""
+"""Enough to spread occasional work of the library."""
 KEYS, MANY_KEYS = 1_000, 5_000
 """Of an operation on a whole store. An import of many is planned before it locks."""
-SETTLINGS = 10
-"""The rounds of guard/whole.c."""
-SETTLING = f"settle, each of {KEYS:,} keys"
-GOALS = {SETTLING: ["<= 1.25 x no history"]}
 DELIVERIES = 100
-"""Fewer: SQLite's search for a page takes longer the more often its log contains it."""
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -77,8 +71,6 @@ class Counter:
             f"declare again, each of {KEYS:,} keys": lambda: self._whole("declare_again", KEYS),
             f"list declarations, each of {KEYS:,}": lambda: self._whole("list_declarations", KEYS),
             f"list keys, each of {KEYS:,} declared": lambda: self._whole("list_keys", KEYS),
-            SETTLING: lambda: self.settle("settle"),
-            f"settle without a history, each of {KEYS:,}": lambda: self.settle("settle_alone"),
             "import kept in Python": self.import_in_python,
             "get in Python": self.get_in_python,
             "get 20-byte String in Swift": lambda: self._in_swift("get 20-byte String, store[.key]"),
@@ -88,11 +80,6 @@ class Counter:
             "first open in a process": self.first_open,
             "a change received": self.change_received,
         }
-
-    @cache  # noqa: B019 (one object, which lives as long as the program)
-    def settle(self, operation: str) -> float:
-        """A thread of the library may settle some of it first: then it is less."""
-        return (self._whole(operation, KEYS) - self._whole(f"{operation}_asked", KEYS)) / SETTLINGS
 
     def first_open(self) -> float:
         """Until the first value, without loading the library."""
@@ -171,17 +158,12 @@ def rows(counter: Counter, only: str) -> list[Row]:
     def by_itself(count: Callable[[], float]) -> list[Measured]:
         return [Measured(KEPT, "candidate", [count()])]
 
-    def settling() -> list[Measured]:
-        alone = Measured("no history", "base", [counter.settle("settle_alone")])
-        return [Measured(KEPT, "candidate", [counter.settle("settle")]), alone]
-
     makers: dict[str, Callable[[], list[Measured]]] = {
         **{name: partial(beside_rivals, operation) for name, operation in OPERATIONS.items()},
         **{name: partial(beside_plain, *variant) for name, variant in VARIANTS.items()},
         **{name: partial(by_itself, count) for name, count in counter.alone().items()},
-        SETTLING: settling,
     }
     names = [name for name in makers if only in name]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         measured = pool.map(lambda name: makers[name](), names)
-        return [Row(SECTION, name, "instructions", GOALS.get(name, []), each) for name, each in zip(names, measured)]
+        return [Row(SECTION, name, "instructions", [], each) for name, each in zip(names, measured)]

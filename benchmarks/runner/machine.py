@@ -71,7 +71,6 @@ def counted_with() -> dict[str, str]:
     return {
         "processor": platform.machine(),
         "Swift": _swift(),
-        "SQLite": _library("sqlite3"),
         "glibc": platform.libc_ver()[1],
         "Python": platform.python_version(),
         "Valgrind": _answer("valgrind", "--version").removeprefix("valgrind-"),

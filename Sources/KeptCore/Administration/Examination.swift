@@ -12,7 +12,7 @@ extension StorePlace {
     public internal(set) var verification: Verification?
   }
 
-  /// Reads everything: the database, its checksums, all values and declarations, the files of the layers, permissions
+  /// Reads everything: the files and their checksums, all values and declarations, the files of the layers, permissions
   /// and owners, the file system, and which processes have the store open.
   ///
   /// A store that cannot be opened is a finding, and not an error; then everything that may be the reason is found. No
@@ -63,13 +63,15 @@ extension StorePlace {
   // MARK: - Contents
 
   private func contents(of store: Store, _ found: Verification) -> [Finding] {
-    found.damage.map { damage in
+    // A salvage may find the values next to a damaged place.
+    let isSalvaged = found.damage.contains { $0.key == nil }
+    return found.damage.map { damage in
       Finding(
         .damage, damage.description,
-        remedy: damage.key == nil
+        remedy: isSalvaged
           ? "close the store everywhere; the next program that opens it salvages the readable data"
           : "set the key again, or remove it with kept doctor --repair",
-        key: damage.key, isRepairable: damage.key != nil)
+        key: damage.key, isRepairable: !isSalvaged)
     }
   }
 
@@ -78,17 +80,18 @@ extension StorePlace {
     let lost = note.lostKeys.count == 1 ? "1 key" : "\(note.lostKeys.count) keys"
     let losses =
       note.lostKeys.isEmpty
-      ? "values and declarations of unknown keys may be missing"
-      : "values of \(lost) are lost, and others may be missing"
+      ? "values and declarations of unknown keys may be missing or older"
+      : "values of \(lost) are lost, and others may be missing or older"
     let whole = Finding(
       .attention, "the store was damaged and salvaged; \(losses); the damaged files are in \(note.quarantine)",
       remedy: "compare the store with a backup (kept diff), then acknowledge the salvage with kept doctor --repair",
       isRepairable: true)
     let stored = note.lostKeys.isEmpty ? [] : Set(try store.snapshot().storedKeys(prefix: ""))
     return [whole]
-      + note.lostKeys.filter { !stored.contains($0) }.map { key in
-        Finding(
-          .attention, "the value of \"\(key)\" was lost",
+      + note.lostKeys.map { key in
+        let fate = stored.contains(key) ? "may be older than its last commit" : "was lost"
+        return Finding(
+          .attention, "the value of \"\(key)\" \(fate)",
           remedy: key.text.has("=") ? "set it again with kept transaction" : "kept set \(words(key.text)) VALUE",
           key: key.text, isRepairable: true)
       }

@@ -51,7 +51,7 @@ public struct StoreContents: Sendable {
   /// Throws what ``Store/restore(from:)`` and ``Store/import(contentsOf:_:)`` throw.
   public init(contentsOf path: String) throws(StoreError) {
     let copy = Store(storage: MemoryStorage())
-    if try WholeFile.begins(path, with: Array("SQLite format 3\0".utf8)) {
+    if try WholeFile.begins(path, with: Array("KeptVals".utf8)) {
       try copy.restore(from: path)
       try self.init(copy.snapshot())
       return

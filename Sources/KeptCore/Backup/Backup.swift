@@ -26,14 +26,12 @@ extension Store {
     let isFolder = path.ends(with: "/") || kept_is_folder(path) == 1
     let isNew = kept_is_folder(path) != 1
     do throws(StoreError) {
-      let target = isFolder ? try Self.database(inFolder: path) : path
-      // An open store has files next to its database, so its database must not be replaced.
+      let target = isFolder ? try Self.values(inFolder: path) : path
       let file = try FileTarget(target)
-      try Self.checkAlone(target)
-      DatabaseDraft.sweep(besideTargetIn: file.folder)
-      return try DatabaseDraft.place(at: file, replacing: replacing && !isFolder) { draft throws(StoreError) in
+      BackupDraft.sweep(besideTargetIn: file.folder)
+      return try BackupDraft.place(at: file, replacing: replacing && !isFolder) { draft throws(StoreError) in
         if let copyable = storage as? any CopyableStorage { return try copyable.copy(into: draft) }
-        return try DatabaseDraft.fill(draft, from: storage)
+        return try BackupDraft.fill(draft, from: storage)
       }
     } catch {
       if isFolder && isNew { rmdir(path) }
@@ -41,28 +39,17 @@ extension Store {
     }
   }
 
-  private static func database(inFolder path: String) throws(StoreError) -> String {
+  private static func values(inFolder path: String) throws(StoreError) -> String {
     if let parent = OpenFolder(holding: PathWalk.parent(of: path)) {
       try FileTarget.checkNotInStore(path, parent)
     }
     let folder = try StoreFolder(preparing: path)
-    guard FileStatus(of: folder.database) == nil else {
+    guard FileStatus(of: folder.values) == nil else {
       throw StoreError(.invalid, "\(path) already contains a store; use another folder")
     }
     guard try FolderListing.names(in: folder.path).allSatisfy({ $0 == "." || $0 == ".." }) else {
       throw StoreError(.invalid, "\(path) is not empty; use an empty folder, or name a file in this one")
     }
-    return folder.database
-  }
-
-  /// Throws if there is a log or journal next to the path: SQLite would apply it to the copy.
-  private static func checkAlone(_ path: String) throws(StoreError) {
-    for file in [path + "-wal", path + "-journal"] where FileStatus(of: file) != nil {
-      throw StoreError(
-        .invalid,
-        "\(file) belongs to a database that is, or was, at \(path); close the database, remove the file, or use "
-          + "another path"
-      )
-    }
+    return folder.values
   }
 }

@@ -22,7 +22,8 @@ extension Store {
   /// In C: `kept_restore`. In Python: `settings.restore(path)`.
   ///
   /// Throws `unavailable` if there is no backup, `corrupt` for a damaged one, `unsupported` for a file of another kind
-  /// or a backup of a later version, and `busy` if others keep writing: nothing is changed then.
+  /// or a backup of a later version, and `busy` if others migrate for longer than
+  /// the busy timeout: nothing is changed then.
   /// - Parameter path: what ``backup(to:replacing:)`` has written, a file or a folder.
   @discardableResult
   public func restore(from path: String) throws(StoreError) -> Restored {
@@ -34,7 +35,6 @@ extension Store {
     }
     let backup = try BackupFile(at: path)
     let folder = try (storage as? any FolderStorage)?.folder
-    let deadline = MonotonicTime.milliseconds + Int64(options.patience)
     guard let turn = try MigrationTurn.take(of: shared, in: folder, waiting: options.patience) else {
       throw StoreError(
         .busy,
@@ -42,57 +42,56 @@ extension Store {
           + "finished")
     }
     defer { turn.end() }
-    var attempt = 0
-    while true {
-      let base = try storage.revision()
-      do throws(StoreError) { return try put(backup, after: base) } catch {
-        guard error.code == .conflict else { throw error }
-        guard MonotonicTime.milliseconds < deadline else {
-          throw StoreError(
-            .busy,
-            "nothing was restored, because other writers kept writing until the timeout; try again when they have "
-              + "finished"
-          )
-        }
-        MonotonicTime.backOff(attempt: attempt)
-        attempt += 1
+    return try replaceContents(by: backup)
+  }
+
+  private func replaceContents(by backup: BackupFile) throws(StoreError) -> Restored {
+    let storage = try storage()
+    let base = try storage.revision()
+    let before = storage.abilities.contains(.schemaVersion) ? try storage.schemaVersion() : nil
+    let copying = storage as? any FolderStorage
+    let aside = base == 0 ? nil : try copying?.setCopyAside(in: "quarantine", "-restored-over")
+    let replacement = copying.map { _ in Replacement() }
+    do throws(StoreError) {
+      let commit = try commit("nothing was restored") { () throws(StoreError) in
+        try batch(of: backup, replacement, schemaVersion: before != nil)
       }
+      let isUnchanged = commit.changes.isEmpty && (before == nil || before == backup.schemaVersion)
+      if isUnchanged {
+        aside?.remove()
+      } else if let replaced = replacement?.replaced {
+        // Other writers may have committed after the copy was made.
+        try? aside?.update(to: replaced)
+      }
+      return Restored(revision: commit.revision, quarantine: isUnchanged ? nil : aside?.path)
+    } catch {
+      // The commit may have succeeded without reaching the disk.
+      if let aside, (try? storage.revision()) == base { aside.remove() }
+      throw error
     }
   }
 
-  /// Replaces the content; throws `conflict` if another process has written after the revision.
-  private func put(_ backup: BackupFile, after base: Revision) throws(StoreError) -> Restored {
-    let present = try storage().entries(in: [.prefix("")])
-    try Allowance.ask(
-      forEntries: present.entries.count + present.unreadable.count + backup.entries.count, to: "restore the backup")
+  /// - Parameter replacement: nil for a storage that must be told which keys to remove.
+  private func batch(
+    of backup: BackupFile, _ replacement: Replacement?, schemaVersion: Bool
+  ) throws(StoreError) -> Batch {
     var batch = newBatch(durability: .durable)
-    batch.conditions = [.unchangedPrefix("", after: base)]
-    batch.isAdmittedAsItIs = true
-    let keys = present.entries.map(\.key) + present.unreadable.map(\.key)
-    for key in keys where backup.entries[key] == nil {
-      batch.edit(key, .remove)
-      batch.declare(key, nil)
-    }
+    (batch.isAdmittedAsItIs, batch.replacement) = (true, replacement)
+    if schemaVersion { batch.schemaVersion = backup.schemaVersion }
+    try Allowance.ask(forEntries: 2 * backup.entries.count, to: "restore the backup")
     for (key, entry) in backup.entries {
       batch.edit(key, entry.value.map { .set($0) } ?? .remove)
       // Removing the current declaration first allows one of another type.
-      batch.declare(key, nil)
+      if replacement == nil { batch.declare(key, nil) }
       if let declaration = entry.declaration { batch.declare(key, declaration) }
     }
-    let before = try storage().abilities.contains(.schemaVersion) ? storage().schemaVersion() : nil
-    if before != nil { batch.schemaVersion = backup.schemaVersion }
-    let isEmpty = keys.isEmpty && present.revision == 0
-    let copying = isEmpty ? nil : shared.storage as? any FolderStorage
-    let aside = try copying?.setCopyAside(in: "quarantine", "-restored-over")
-    do throws(StoreError) {
-      let restored = try commit(batch).revision
-      let isUnchanged = restored == base && batch.schemaVersion == before
-      if isUnchanged, let aside { aside.remove() }
-      return Restored(revision: restored, quarantine: isUnchanged ? nil : aside?.path)
-    } catch {
-      // The commit may have succeeded without reaching the disk.
-      if let aside, (try? storage().revision()) == base { aside.remove() }
-      throw error
+    guard replacement == nil else { return batch }
+    let present = try storage().entries(in: [.prefix("")])
+    batch.conditions = [.unchangedPrefix("", after: present.revision)]
+    for key in present.entries.map(\.key) + present.unreadable.map(\.key) where backup.entries[key] == nil {
+      batch.edit(key, .remove)
+      batch.declare(key, nil)
     }
+    return batch
   }
 }

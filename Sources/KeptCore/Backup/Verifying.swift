@@ -13,10 +13,6 @@ public struct Verification: Sendable {
   public internal(set) var declarations = 0
   /// The keys whose value does not fit their declaration, in byte order; they read as absent.
   public internal(set) var misfits: [String] = []
-  /// The ids of the other processes that were reading the database, as far as the kernel tells.
-  ///
-  /// While one of them goes on, or is stopped, the write-ahead log grows.
-  public internal(set) var readers: [Int32] = []
   /// The damage, with the key if it is in a value or a declaration; all errors are `corrupt`.
   public internal(set) var damage: [StoreError] = []
 
@@ -25,21 +21,19 @@ public struct Verification: Sendable {
 }
 
 extension Store {
-  /// Reads everything that is stored, and checks the database.
+  /// Reads everything that is stored, and checks the files.
   ///
-  /// Damage is a result, and not an error. A damaged database is salvaged by the next process that opens the store
+  /// Damage is a result, and not an error. A damaged store is salvaged by the next process that opens the store
   /// exclusively; a single damaged value or declaration stays until it is set or declared again. Nothing is changed.
   /// In C: `kept_verify_json`. In Python: `settings.verify()`.
   ///
   /// Throws `unsupported` for a storage that cannot list its keys, and any error that leaves open whether there is
   /// damage, such as `failed` for a lack of memory.
-  /// - Parameter progress: counts keys, after the database was checked, which is one step.
+  /// - Parameter progress: counts keys, after the files were checked, which is one step.
   public func verify(progress: TransferProgress? = nil) throws(StoreError) -> Verification {
     var found = Verification()
     let storage = try storage()
-    let verifiable = storage as? any VerifiableStorage
-    found.readers = verifiable?.readingProcesses() ?? []
-    let fileDamage = try verifiable?.damage()
+    let fileDamage = try (storage as? any VerifiableStorage)?.damage()
     if let fileDamage { found.damage.append(fileDamage) }
     do throws(StoreError) {
       let stored = try storage.entries(in: [.prefix("")])
@@ -89,8 +83,8 @@ extension Verification {
 
   /// The findings as an object.
   ///
-  /// Its members are `revision`, `values`, `declarations`, `misfits` with keys, `readers` with process ids, `damage`
-  /// with `reason` and, except for the database, `key` each, and `sound`.
+  /// Its members are `revision`, `values`, `declarations`, `misfits` with keys, `damage`
+  /// with `reason` and, except for the files, `key` each, and `sound`.
   public var json: String { asValue.json }
 
   /// The same as text that C frees with free().
@@ -107,7 +101,6 @@ extension Verification {
       "values": .int(Int64(values)),
       "declarations": .int(Int64(declarations)),
       "misfits": .array(misfits.map { .string($0) }),
-      "readers": .array(readers.map { .int(Int64($0)) }),
       "damage": .array(damage.map(\.asValue)),
       "sound": .bool(isSound),
     ])

@@ -324,8 +324,6 @@ extension ChangeFeed.State {
 }
 
 extension ChangeFeed: ForkAware {
-  func beforeFork() {}
-
   /// The observers belonged to the parent.
   func afterForkInChild() {
     state.update { state in

@@ -87,8 +87,6 @@ package final class HostDelivery: Delivery {
 }
 
 extension HostDelivery: ForkAware {
-  func beforeFork() {}
-
   /// The descriptor of the child has the same number and is independent of the parent's.
   func afterForkInChild() {
     state.update { $0.queue = FIFOQueue() }

@@ -248,8 +248,6 @@ package final class Observer: Sendable {
 extension Observer: WaitTarget {}
 
 extension Observer: ForkAware {
-  func beforeFork() {}
-
   /// Ends delivery in the child; a cancelling thread does not wait for a thread of the parent.
   func afterForkInChild() {
     state.update { state in

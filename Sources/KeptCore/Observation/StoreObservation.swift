@@ -115,8 +115,6 @@ package final class StoreObservation: Sendable {
 }
 
 extension StoreObservation: ForkAware {
-  package func beforeFork() {}
-
   /// The subscriptions belong to the parent: they receive nothing in the child and are not counted.
   package func afterForkInChild() { state.update { ($0.observers, $0.ending) = (IdentityList(), IdentityList()) } }
 }

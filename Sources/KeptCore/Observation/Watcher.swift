@@ -344,8 +344,6 @@ extension Watcher.State {
 }
 
 extension Watcher: ForkAware {
-  func beforeFork() {}
-
   /// The threads and the subscriptions belong to the parent.
   ///
   /// A thread that forks inside a callback must not find its own epoch when that returns.

@@ -16,8 +16,6 @@ public enum Durability: Sendable, Hashable {
 public struct Batch: Sendable {
   /// The edits of keys' values.
   public private(set) var edits = KeyTable<Edit>()
-  /// Where the storage has the keys of the first edits: as many as were added one after the other with a hint.
-  private(set) var hints: [KeyHint] = []
   /// The new declarations of keys; nil removes a declaration.
   public private(set) var declarations: [KeyName: Declaration?] = [:]
   /// Keys whose declaration is removed first, so that they may be declared with another type.
@@ -28,6 +26,11 @@ public struct Batch: Sendable {
   public var schemaVersion: UInt32?
   /// The conditions that must hold; otherwise nothing is applied.
   public var conditions: [Condition] = []
+  /// The keys that the listing of a condition ``Condition/unchangedPrefix(_:after:)`` has found, in byte order.
+  ///
+  /// A storage may take the condition to hold if the same keys have a value: other conditions have the keys that were
+  /// read.
+  var listed: [ExactString: [KeyName]] = [:]
   public var durability: Durability
   /// How long the commit waits for other writers before it throws `busy`, in milliseconds; nil for the storage's own
   /// timeout.
@@ -36,6 +39,9 @@ public struct Batch: Sendable {
   var patience: Int? { busyTimeoutMilliseconds.map { BusyTimeout.effective(milliseconds: $0) } }
   /// Whether values are accepted even if they do not fit their declaration, because they were stored like that before.
   package var isAdmittedAsItIs = false
+  /// Set if keys without an edit lose their value, and keys without a declaration theirs; only for a storage in a
+  /// folder.
+  var replacement: Replacement?
   /// The steps that the patterns of all values may use together; nil if each value has its own limit.
   var patterns: Pattern.Pool?
   /// The author of the commit.
@@ -50,12 +56,6 @@ public struct Batch: Sendable {
 
   /// Adds an edit; the last one for a key applies.
   public mutating func edit(_ key: KeyName, _ edit: consuming Edit) { edits.put(key, edit) }
-
-  /// Adds an edit of a key that the storage knows.
-  mutating func edit(_ key: KeyName, _ edit: consuming Edit, at hint: KeyHint) {
-    let isNew = edits.put(key, edit)
-    if isNew, hints.count + 1 == edits.count { hints.append(hint) }
-  }
 
   /// Reserves room for a number of edits.
   mutating func reserve(_ count: Int) { edits.reserve(count) }
@@ -83,7 +83,6 @@ public struct Batch: Sendable {
       edits.put(key, edit)
     } else {
       edits.remove(key)
-      hints = []
     }
     if let declaration = part.declaration {
       declarations.updateValue(declaration, forKey: key)
@@ -102,6 +101,16 @@ public struct Batch: Sendable {
     if !declarations.isEmpty { keys += declarations.keys.filter { edits[$0] == nil } }
     return keys.inOrder(of: \.exact)
   }
+}
+
+/// The contents that a commit has replaced as a whole.
+final class Replacement: Sendable {
+  private let contents = Monitor<(any StoredContents)?>(nil)
+
+  /// The contents before the commit; nil if there was none.
+  var replaced: (any StoredContents)? { contents.read(\.self) }
+
+  func note(_ replaced: any StoredContents) { contents.update { $0 = replaced } }
 }
 
 /// The author of a commit, as notices report it to observers.

@@ -27,7 +27,9 @@ extension Batch {
   ) throws(StoreError) -> StoredChange? {
     do throws(StoreError) {
       var new = old ?? Entry(value: nil, revision: 0)
-      if !declarations.isEmpty { new.declaration = try declaration(of: key, after: old?.declaration) }
+      if !declarations.isEmpty || replacement != nil {
+        new.declaration = try declaration(of: key, after: old?.declaration)
+      }
       if let edit { new.value = try admitted(edit, new.declaration, after: old?.declaration, hidden: hidden) }
       let isNewValue = new.value != old?.value
       guard isNewValue || new.declaration != old?.declaration else { return nil }
@@ -49,8 +51,8 @@ extension Batch {
 
   private func declaration(of key: KeyName, after old: Declaration?) throws(StoreError) -> Declaration? {
     // The outer nil means that the declaration stays unchanged.
-    guard let declaration = declarations[key] else { return old }
-    if let declaration, let old, !undeclared.contains(key) { try declaration.follows(old) }
+    guard let declaration = declarations[key] else { return replacement == nil ? old : nil }
+    if let declaration, let old, replacement == nil, !undeclared.contains(key) { try declaration.follows(old) }
     return declaration
   }
 }
@@ -74,16 +76,6 @@ extension Entry {
     do throws(StoreError) { return try declaration.admitted(value) } catch {
       // Without memory for a pattern, the value cannot be checked; it was checked when it was written.
       return error.code == .failed ? value : nil
-    }
-  }
-}
-
-extension StoreError {
-  /// Whether the batch does not fit the stored data; any other error is a failure of the storage.
-  var isRefusal: Bool {
-    switch code {
-    case .conflict, .wrongType, .typeConflict, .invalid, .tooLarge, .unsupported: true
-    default: false
     }
   }
 }

@@ -37,9 +37,6 @@ protocol FastStorage: Storage {
   ///
   /// The commit need not be durable, and no handle observes it.
   func put(_ value: Value, for key: PreparedBytes, tag: String?) -> Revision?
-
-  /// Commits the edits of a batch at once, as ``put(_:for:tag:)`` does.
-  func put(_ batch: Batch) -> Revision?
 }
 
 extension FastStorage {
@@ -50,14 +47,6 @@ extension FastStorage {
 struct KnownKey {
   let name: KeyName
   let declaration: Declaration?
-  let hint: KeyHint
-}
-
-/// Where a storage has found a key; only the storage can interpret it, and checks whether it is still true.
-// @unchecked: only the storage uses the address.
-struct KeyHint: @unchecked Sendable {
-  let address: UnsafeMutableRawPointer
-  let arrangement: UInt64
 }
 
 /// How an entry is converted to a value.

@@ -48,15 +48,9 @@ public struct KeyTable<Value: Sendable>: RandomAccessCollection, Sendable {
   /// The value of a key.
   subscript(key: PreparedBytes) -> Value? { index(of: key).map { elements[$0].value } }
 
-  /// Sets the value of a key; returns whether the key is new.
-  @discardableResult
-  mutating func put(_ key: KeyName, _ value: consuming Value) -> Bool {
-    if let index = index(of: key) {
-      elements[index].value = value
-      return false
-    }
-    append(key, value)
-    return true
+  /// Sets the value of a key.
+  mutating func put(_ key: KeyName, _ value: consuming Value) {
+    if let index = index(of: key) { elements[index].value = value } else { append(key, value) }
   }
 
   /// Changes the value of a key; `make` makes the key and its first value if there is none.

@@ -2,23 +2,24 @@
 
 public import KeptValues
 
-/// Where a damaged database was set aside.
+/// Where the files of a damaged store were set aside.
 ///
 /// In C and Python this is the text in ``quarantine``.
 public struct SalvageNote: Sendable, Hashable {
   /// The folder with the damaged files.
   public let quarantine: String
-  /// The keys whose values were lost, as far as their names are known, in order.
+  /// The keys whose values were lost, or are older than the last commit, as far as their names are known, in order.
   ///
-  /// At most 1,000: damaged pages and the history of the damaged database still name them. Values of other keys may be
-  /// lost, too. C and Python have no counterpart: `kept doctor --json` names them.
+  /// At most 1,000: damaged blocks and commits, and the history of the damaged store, still name them. Values of other
+  /// keys may be lost, too. C and Python have no counterpart: `kept doctor --json` names them.
   public let lostKeys: [KeyName]
 
   /// The warning that every open reports.
   var warning: StoreError {
     StoreError(
       .salvaged,
-      "the store was damaged, and values and declarations may be missing: the readable data was salvaged, and the "
-        + "damaged files are in \(quarantine); check for missing values, then acknowledge the salvage")
+      "the store was damaged, and values and declarations may be missing or older than the last commit: the readable "
+        + "data was salvaged, and the damaged files are in \(quarantine); check the values, then acknowledge the "
+        + "salvage")
   }
 }

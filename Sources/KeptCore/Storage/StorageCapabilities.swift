@@ -1,6 +1,7 @@
 // The capabilities of a storage beyond the contract of Storage. Callers query it with `as?`, and have a general way for
 // storages without it.
 
+import KeptEngine
 import KeptValues
 
 /// A storage that can keep other writers out while a batch is made.
@@ -18,16 +19,13 @@ protocol CopyableStorage: Storage {
   /// Copies one consistent state into an existing empty file, which becomes a store of its own.
   ///
   /// - Returns: the revision of the copy.
-  func copy(into draft: String) throws(StoreError) -> Revision
+  func copy(into draft: StoreFile) throws(StoreError) -> Revision
 }
 
 /// A storage whose files can be checked without reading what they hold.
 protocol VerifiableStorage: Storage {
   /// Returns damage of its files, which is `corrupt`; nil if there is none.
   func damage() throws(StoreError) -> StoreError?
-
-  /// The other processes that read the database now, as far as is known.
-  func readingProcesses() -> [Int32]
 }
 
 /// A storage with a folder of its own: migrating and restoring lock the file `migration` in it, and put copies there.

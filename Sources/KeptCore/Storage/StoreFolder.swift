@@ -50,7 +50,18 @@ struct StoreFolder {
     path.begins(with: "/") ? self : StoreFolder(path: try PathWalk.absolute(path))
   }
 
-  var database: String { path + "/" + StoreFiles.database }
+  /// The path of the checkpoint.
+  var values: String { path + "/" + StoreFiles.values }
+
+  /// Whether there is a store that can only be read: the folder is not writable, or belongs to another user.
+  ///
+  /// Root could write in a folder of another user, but would leave files of its own there.
+  var isReadOnly: Bool {
+    guard FileStatus(of: values) != nil else { return false }
+    return FileStatus(of: path).map { $0.owner != Trust.user } == true
+      || faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0
+      || faccessat(AT_FDCWD, values, W_OK, AT_EACCESS) != 0
+  }
 
   /// Returns the folder by its path without symbolic links; the folder is created if it does not exist.
   func resolved() throws(StoreError) -> StoreFolder {
@@ -87,9 +98,6 @@ struct StoreFolder {
 
   /// Returns a unique name for a file that is completed before it gets its final name.
   static func draftName() -> String { "\(draftPrefix)\(getpid())-\(UInt32.random(in: 0 ... .max))" }
-
-  /// Returns the path of a new draft in the folder.
-  func draftPath() -> String { path + "/" + Self.draftName() }
 
   /// Returns which folder this is, independent of its path and symbolic links; it is created if it does not exist.
   func identity() throws(StoreError) -> Identity {
@@ -145,7 +153,7 @@ struct StoreFolder {
   /// Syncs the directory entries of a folder to the disk; symbolic links are followed.
   static func sync(folder path: String) throws(StoreError) { try sync(path + "/.") }
 
-  /// Syncs a file to the disk that is not open in SQLite.
+  /// Syncs a file to the disk.
   static func sync(_ path: String) throws(StoreError) {
     let file = kept_open_at(AT_FDCWD, path, O_RDONLY, 0)
     guard file >= 0 else { throw .system("open", path) }

@@ -20,6 +20,9 @@ protocol StoredContents: Sendable {
   /// Throws the reason for an entry that cannot be read.
   func entry(for key: KeyName) throws(StoreError) -> Entry?
 
+  /// The keys with a value that begin with a text, in byte order.
+  func keys(below prefix: ExactString) throws(StoreError) -> [KeyName]
+
   /// The entries of the keys that begin with a text, in the order of the keys.
   func entries(below prefix: ExactString) throws(StoreError) -> StoredEntries
 
@@ -59,6 +62,12 @@ struct CopiedContents: StoredContents {
     if let found = stored.entries.found(key, \.key) { return found.entry }
     if let unread = stored.unreadable.found(key, \.key) { throw unread.reason }
     return nil
+  }
+
+  func keys(below prefix: ExactString) throws(StoreError) -> [KeyName] {
+    let found = try entries(below: prefix)
+    let keys = found.entries.filter { $0.entry.value != nil }.map(\.key) + found.unreadable.map(\.key)
+    return keys.inOrder(of: \.exact)
   }
 
   func entries(below prefix: ExactString) throws(StoreError) -> StoredEntries {

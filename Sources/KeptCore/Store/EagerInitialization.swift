@@ -15,7 +15,6 @@ enum EagerInitialization {
     Fork.beforeEach { _ = isOverBeforeFork }
     _ = KeyHash.of(UnsafeBufferPointer(start: nil, count: 0))
     StorageRegistry.initialize()
-    FilesInUse.prepare()
     _ = FileWatch.ofThisProcess
     // JSON of every kind, encoded and decoded: the Base64 tables, and the standard library's state for text and
     // numbers.

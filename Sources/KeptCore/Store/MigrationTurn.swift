@@ -60,8 +60,6 @@ final class MigrationTurn: ForkAware {
     Self.holders.update { if $0[store]?.turn === self { $0[store] = nil } }
   }
 
-  func beforeFork() {}
-
   /// The lock stays with the parent, and must not outlive it here.
   func afterForkInChild() {
     file.update { file in

@@ -59,11 +59,6 @@ enum OpenLocations {
     return shared
   }
 
-  /// The storage of a location, if this process has it open.
-  static func storage(of identity: Identity) -> (any Storage)? {
-    places.read { $0.first { $0.identity == identity }?.shared?.storage }
-  }
-
   /// Releases a handle; returns true if it was the last one, and the caller must close the storage.
   static func leave(_ identity: Identity) -> Bool {
     places.update { places in

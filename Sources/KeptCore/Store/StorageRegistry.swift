@@ -32,7 +32,6 @@ enum StorageRegistry {
 
   /// Initializes what storages share, before several threads use it; see ``EagerInitialization``.
   static func initialize() {
-    _ = SQLitePatience.vfs()
     _ = Indexes.ofThisProcess
   }
 
@@ -50,7 +49,7 @@ enum StorageRegistry {
   /// The folder of a location; throws `unavailable` if it does not exist, or is without a store.
   private static func existing(_ location: Location) throws(StoreError) -> StoreFolder {
     let folder = try UserLinks.resolve(location.name).map { StoreFolder(path: $0) }
-    let needed = location.scheme == .directory ? folder?.path : folder?.database
+    let needed = location.scheme == .directory ? folder?.path : folder?.values
     guard let folder, let needed, FileStatus.isThere(needed) else {
       let error = kept_errno()
       guard error == ENOENT || error == ENOTDIR else { throw .system("read", location.name) }
@@ -63,13 +62,9 @@ enum StorageRegistry {
   }
 
   /// The storage of a folder with a store that is opened only to read.
-  private static func reading(_ folder: StoreFolder) throws(StoreError) -> Found {
-    let identity = OpenLocations.Identity.folder(try folder.identity(), .folder)
-    // Each handle has a copy of its own.
-    return Found(identity: nil) { timeout throws(StoreError) in
-      try ReadOnlyStorage(
-        folder, because: .request, busyTimeoutMilliseconds: timeout,
-        openedHere: { OpenLocations.storage(of: identity) as? LocalStorage })
+  private static func reading(_ folder: StoreFolder) -> Found {
+    Found(identity: nil) { timeout throws(StoreError) in
+      try ReadOnlyStorage(folder, because: .request, busyTimeoutMilliseconds: timeout)
     }
   }
 
@@ -85,10 +80,10 @@ enum StorageRegistry {
     let folder = try StoreFolder(path: location.name).resolved()
     return Found(identity: .folder(try folder.identity(), location.scheme)) { timeout throws(StoreError) in
       if folder.isReadOnly { return try ReadOnlyStorage(folder, busyTimeoutMilliseconds: timeout) }
-      let isNew = FileStatus(of: folder.database) == nil
+      let isNew = FileStatus(of: folder.values) == nil
       do throws(StoreError) { return try LocalStorage(folder, busyTimeoutMilliseconds: timeout) } catch {
-        // A store can be read while the disk has no space for the log and its shared memory, unless the store is new
-        // or damaged.
+        // A store can be read while the disk has no space for the pulse or a checkpoint, unless the store is new or
+        // damaged.
         guard error.code == .noSpace, !isNew,
           let storage = try? ReadOnlyStorage(folder, because: .full(error), busyTimeoutMilliseconds: timeout)
         else { throw error }

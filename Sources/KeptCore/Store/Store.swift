@@ -4,7 +4,7 @@ import KeptSystem
 public import KeptValues
 import Synchronization
 
-/// An open settings database, shared by every process that opens the same location.
+/// An open settings store, shared by every process that opens the same location.
 ///
 /// Every method may be called from any thread. After ``close()`` every method throws `closed`. In C: `kept_store`.
 public final class Store: SettingsAccess {
@@ -76,7 +76,7 @@ public final class Store: SettingsAccess {
   ///   process shares by name while a handle is open.
   ///
   /// Throws `invalid`, `denied`, `noSpace`, `corrupt`, `unavailable` or `unsupported`. A location may be opened several
-  /// times, in one process or in many: all handles see the same values. A damaged database is set aside, and its
+  /// times, in one process or in many: all handles see the same values. A damaged store is set aside, and its
   /// readable content is salvaged; the error handler then receives `salvaged`, see ``salvaged()``.
   ///
   /// A folder that other users may write to is `denied`; a folder of another user is opened for reading, also by root.
@@ -164,7 +164,7 @@ public final class Store: SettingsAccess {
     try storage().flush()
   }
 
-  /// Returns a note if the store was found damaged and values may be missing, until this is acknowledged.
+  /// Returns a note if the store was found damaged and values may be missing or older, until this is acknowledged.
   ///
   /// In C: `kept_salvaged`.
   public func salvaged() throws(StoreError) -> SalvageNote? { try storage().salvaged() }
@@ -226,6 +226,12 @@ extension Store {
     try storage().keys(prefix: prefix)
   }
 
+  /// The stored keys that begin with a text, in byte order, and their revision; nil if the storage cannot tell it.
+  func listing(prefix: ExactString) throws(StoreError) -> (keys: [KeyName], revision: Revision)? {
+    guard let contents = try (storage() as? any SnapshotStorage)?.contents() else { return nil }
+    return (try contents.keys(below: prefix), contents.revision)
+  }
+
   public func put(_ value: Value, for key: KeyName, ifRevision expected: Revision?) throws(StoreError) -> Revision {
     try checkOpen()
     layerStack.watchAgain()
@@ -241,26 +247,12 @@ extension Store {
 
   /// Commits a new value of a key that is known to be valid, without a batch; nil, with nothing done, if it needs one.
   private func putAlone(_ value: Value, for key: PreparedBytes) -> Revision? {
-    guard mayPut(options.durability), let revision = fast?.put(value, for: key, tag: options.tag) else {
-      return nil
-    }
+    // Neither durable nor observed. The storage looks again with the write lock, which would be taken in vain.
+    guard options.durability == .shared, laterVersion.load(ordering: .acquiring) == 0, !shared.feed.isObserved,
+      let revision = fast?.put(value, for: key, tag: options.tag)
+    else { return nil }
     noteWrite()
     return revision
-  }
-
-  /// Commits the edits of a transaction; returns the revision of the store.
-  func commitEdits(of batch: Batch) throws(StoreError) -> Revision {
-    try checkOpen()
-    guard mayPut(batch.durability), let revision = fast?.put(batch) else { return try commit(batch).revision }
-    noteWrite()
-    return revision
-  }
-
-  /// Whether a commit may be made at once, which is neither durable nor observed.
-  @inline(__always)
-  private func mayPut(_ durability: Durability) -> Bool {
-    // The storage asks again with the write lock held, which would be taken in vain.
-    durability == .shared && laterVersion.load(ordering: .acquiring) == 0 && !shared.feed.isObserved
   }
 
   private func noteWrite() {

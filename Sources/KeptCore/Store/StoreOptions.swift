@@ -20,8 +20,7 @@ public struct StoreOptions: Sendable {
   ///
   /// Reads see every commit, and the layers' files as they are at each read. A damaged store is `corrupt`, one that
   /// does not exist `unavailable`, and one in memory `unsupported`. Writes are `denied`, and observers `unsupported`.
-  /// A store in a folder is read as a copy in memory, and copied again by the first read after a commit: use it to
-  /// look at a store once. The history lacks commits that are not in the database yet, which takes a second.
+  /// Each read looks at the files: use it to look at a store once.
   public var isReadOnly: Bool
   /// The tag of this program: observers in every process find it in the notices of its commits.
   public var tag: String?

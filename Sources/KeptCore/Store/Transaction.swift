@@ -86,7 +86,7 @@ public final class Transaction: SettingsAccess {
       guard !state.hasEnded, forks == Fork.gate.forks, state.batch.declarations.isEmpty,
         (try? state.allowance.take(bytes, to: State.purpose)) != nil
       else { return false }
-      state.batch.edit(key.name, .set(value), at: key.hint)
+      state.batch.edit(key.name, .set(value))
       return true
     }
   }
@@ -177,7 +177,7 @@ public final class Transaction: SettingsAccess {
     if ended.isReadingOnly, let base = ended.base, try store.currentRevision() == base { return base }
     var batch = ended.batch
     batch.conditions = Array(ended.relied)
-    return try store.commitEdits(of: batch)
+    return try store.commit(batch).revision
   }
 
   /// Whether it failed because a revision that the caller expected did not match.
@@ -300,12 +300,19 @@ extension Transaction.State {
 
   /// Lists a prefix below the edits, and records that the transaction depends on it.
   fileprivate mutating func stored(_ prefix: ExactString, in store: Store) throws(StoreError) -> [KeyName] {
+    let listing = try store.listing(prefix: prefix)
+    if base == nil { base = listing?.revision }
     let base = try readingBase(of: store)
     relied.insert(.unchangedPrefix(prefix, after: base))
-    let keys = try store.storedKeys(prefix: prefix)
+    let keys = if let listing { listing.keys } else { try store.storedKeys(prefix: prefix) }
     try Allowance.ask(forEntries: keys.count + batch.edits.count, to: Self.purpose)
+    if listing?.revision == base {
+      batch.listed[prefix] = keys
+      return keys
+    }
     try lookAtChanges(of: store, since: base)
-    if let first = changed.first(where: { $0.key.exact.hasPrefix(prefix) }) {
+    if let first = changed.first(where: { $0.key.exact.hasPrefix(prefix) }), batch.listed[prefix] != keys {
+      batch.listed[prefix] = nil
       try Condition.check(first.key, unchangedAfter: base, found: first.value)
     }
     return keys

@@ -7,10 +7,9 @@ extension Store {
   ///
   /// In C: `kept_history_json`. In Python: `settings.history(key)`.
   ///
-  /// The store keeps a limited number, see ``historyLimits()``. Every commit that has returned is in it; for a store
-  /// that may only be read, the most recent commits may be missing.
+  /// The store keeps a limited number, see ``historyLimits()``. Every commit that has returned is in it.
   ///
-  /// Throws `unsupported` for a storage without a database, such as `memory:`.
+  /// Throws `unsupported` for a storage without a folder, such as `memory:`.
   public func history(of key: String) throws(StoreError) -> History { try history(in: .key(KeyName(key))) }
 
   /// Returns the past changes of all keys that begin with a prefix, newest first, as ``history(of:)`` does for one.
@@ -81,14 +80,14 @@ extension Store {
   ///
   /// In C: `kept_history_limits_json`. In Python: `settings.history_limits`.
   ///
-  /// Throws `unsupported` for a storage without a database.
+  /// Throws `unsupported` for a storage without a folder.
   public func historyLimits() throws(StoreError) -> HistoryLimits { try historicalStorage().historyLimits() }
 
   /// Sets the limits of the history, for all programs; ``HistoryLimits/off`` forgets it and keeps none.
   ///
   /// In C: `kept_set_history_limits`. In Python: `settings.history_limits = {…}`.
   ///
-  /// Throws `unsupported` for a storage without a database, and `denied` for a store that may only be read.
+  /// Throws `unsupported` for a storage without a folder, and `denied` for a store that may only be read.
   public func setHistoryLimits(_ limits: HistoryLimits) throws(StoreError) { try historicalStorage().set(limits) }
 
   func historicalStorage() throws(StoreError) -> any HistoricalStorage {

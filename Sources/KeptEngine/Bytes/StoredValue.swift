@@ -1,5 +1,5 @@
 // How a value is stored, in frames, records and the history: a kind, and a payload
-// (docs/internals/checkpoint-and-journal.md describes them).
+// (docs/internals/file-format.md describes them).
 
 import CPlatform
 package import KeptValues

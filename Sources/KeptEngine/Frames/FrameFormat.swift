@@ -1,5 +1,5 @@
 // A frame: one commit, with everything that it changes, or the seal that ends a journal
-// (docs/internals/checkpoint-and-journal.md describes its bytes).
+// (docs/internals/file-format.md describes its bytes).
 
 package import KeptValues
 

@@ -4,24 +4,18 @@
 import CPlatform
 package import KeptValues
 
-/// A frame in a buffer.
-package enum Frame {
-  case commit(CommitFrame)
-  /// The end of a journal.
-  case seal(next: UInt64)
-
-  /// Reads a frame; the buffer has exactly its bytes.
+/// A frame in a buffer: of a commit, or a seal.
+enum Frame {
+  /// The id of the journal that a seal names; nil for the frame of a commit.
   ///
   /// Throws `corrupt` if it does not have the form of a frame.
-  init(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+  static func next(_ bytes: UnsafeRawBufferPointer) throws(StoreError) -> UInt64? {
     guard let word = bytes.number(0, UInt32.self) else { throw CommitFrame.malformed }
-    if word & FrameFormat.sealBit == 0 {
-      self = .commit(try CommitFrame(bytes))
-    } else if bytes.count == FrameFormat.sealBytes, let next = bytes.number(8, UInt64.self) {
-      self = .seal(next: next)
-    } else {
+    if word & FrameFormat.sealBit == 0 { return nil }
+    guard bytes.count == FrameFormat.sealBytes, let next = bytes.number(8, UInt64.self) else {
       throw CommitFrame.malformed
     }
+    return next
   }
 
   /// The length that the first word of a frame names; nil if no frame has such a word.
@@ -41,7 +35,8 @@ package struct CommitFrame {
   // Where they begin in the frame.
   private let start: Int
 
-  fileprivate init(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+  /// Throws `corrupt` if it does not have the form of one.
+  init(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
     guard let writer = bytes.number(8, UInt64.self), let revision = bytes.number(16, UInt64.self),
       let time = bytes.number(24, Int64.self), let count = bytes.number(32, UInt32.self),
       let length = bytes.number(36, UInt16.self), let flags = bytes.number(38, UInt16.self)

@@ -1,5 +1,5 @@
 // The file `history.<k>`: the values that commits have replaced, in blocks that are read from the last one on
-// (docs/internals/checkpoint-and-journal.md describes their bytes). A backup has its history behind the checkpoint.
+// (docs/internals/file-format.md describes their bytes). A backup has its history behind the checkpoint.
 
 import CPlatform
 import KeptSystem

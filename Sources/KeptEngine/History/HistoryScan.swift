@@ -18,6 +18,8 @@ struct HistoryScan {
   private(set) var limits: HistoryLimits
   /// Whether changes from before the frames are forgotten, or may be.
   private(set) var hasForgotten = false
+  /// Whether a damaged block, or its file, is missing in the changes that it was made with.
+  let isDamaged: Bool
 
   /// The value of a key at the last frame, and whether the key is declared secret.
   private typealias Present = (value: OldValue, isSecret: Bool)
@@ -46,8 +48,8 @@ struct HistoryScan {
   /// Commits fold within this time, in nanoseconds.
   private static let folding: Int64 = 1_000_000_000
 
-  init(_ changes: [OldChange] = [], completeAfter: Revision, limits: String) {
-    (self.changes, self.completeAfter) = (changes, completeAfter)
+  init(_ changes: [OldChange] = [], completeAfter: Revision, limits: String, isDamaged: Bool = false) {
+    (self.changes, self.completeAfter, self.isDamaged) = (changes, completeAfter, isDamaged)
     self.limits = HistoryLimits(stored: limits.isEmpty ? nil : limits)
   }
 
@@ -65,8 +67,7 @@ struct HistoryScan {
       case .declared, .undeclared:
         let key = try change.keyName()
         let isSecret = change.effect == .declared ? try change.json().declaresSecret : false
-        if isSecret { secrets.insert(key) }
-        try know(key, values)
+        if try know(key, values).isSecret || isSecret { secrets.insert(key) }
         present[key]?.isSecret = isSecret
       case .historyLimits:
         let before = limits
@@ -133,7 +134,6 @@ struct HistoryScan {
   }
 
   /// The state of a key now, which is read from the checkpoint at first.
-  @discardableResult
   private mutating func know(_ key: KeyName, _ values: ValuesReader) throws(StoreError) -> Present {
     if let known = present[key] { return known }
     var found: Present = (.absent, false)

@@ -31,17 +31,44 @@ package final class FrameScanner {
   ///
   /// The seal is not returned: it sets ``next``. Throws `corrupt` for a frame that verifies and is malformed.
   package func read() throws(StoreError) -> CommitFrame? {
-    guard next == nil, let bytes = try verified() else { return nil }
-    let frame = try Frame(bytes)
-    place.previous = bytes.number(4, UInt32.self) ?? 0
-    place.position += UInt64(bytes.count)
-    switch frame {
-    case .commit(let commit): return commit
-    case .seal(let id):
-      next = id
-      place.journal = id
-      return nil
+    var found: CommitFrame?
+    try read { found = $0 }
+    return found
+  }
+
+  /// Calls `body` with each frame that ``read()`` would return.
+  func forEach(_ body: (CommitFrame) throws(StoreError) -> Void) throws(StoreError) {
+    while try read(body) {}
+  }
+
+  @discardableResult
+  private func read(_ body: (CommitFrame) throws(StoreError) -> Void) throws(StoreError) -> Bool {
+    guard next == nil, let bytes = try verified() else { return false }
+    func pass() {
+      place.previous = bytes.number(4, UInt32.self) ?? 0
+      place.position += UInt64(bytes.count)
     }
+    if let id = try Frame.next(bytes) {
+      pass()
+      (next, place.journal) = (id, id)
+      return false
+    }
+    let frame = try CommitFrame(bytes)
+    pass()
+    try body(frame)
+    return true
+  }
+
+  /// The keys of the commit between two positions, as far as a damaged frame can be read: a name may be wrong.
+  func keys(from start: Position, to end: Position) throws(StoreError) -> [KeyName] {
+    place.position = start
+    var keys: [KeyName] = []
+    let count = Int(clamping: min(end, limit) - start)
+    guard let bytes = try bytes(min(count, Self.piece)), let commit = try? CommitFrame(bytes) else { return [] }
+    try? commit.forEachChange { change throws(StoreError) in
+      if change.effect.hasKey { keys.append(try change.keyName()) }
+    }
+    return keys
   }
 
   /// Goes from a frame that does not verify to one behind it that does; returns false if none before the limit does.

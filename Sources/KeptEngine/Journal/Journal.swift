@@ -1,6 +1,7 @@
 // A file of frames, which are appended into zeros.
 
 import CPlatform
+import KeptSystem
 package import KeptValues
 import Synchronization
 
@@ -89,10 +90,29 @@ package final class Journal: Sendable {
     if size != nil { least.store(end + reserve, ordering: .relaxed) }
   }
 
+  /// Throws `corrupt` if the file was truncated or overwritten since it was opened, as far as its head and its length
+  /// show: then no reader would find the frames before a position, nor those that follow.
+  func check(upTo position: Position) throws(StoreError) {
+    guard try size() >= offset(of: position), try Self.header(of: file) == header else { throw overwritten }
+  }
+
+  private func size() throws(StoreError) -> Int {
+    let size = try file.size()
+    guard size >= least.load(ordering: .relaxed) else { throw overwritten }
+    return size
+  }
+
+  private var overwritten: StoreError {
+    StoreError(
+      .corrupt,
+      "\(shown: file.path) was truncated or overwritten while the store was open; close the store everywhere, and the "
+        + "next program that opens it salvages the readable data")
+  }
+
   /// The length of the file; nil if it is not below a bound.
   private func lengthBelow(_ bound: Int) throws(StoreError) -> Int? {
     guard least.load(ordering: .relaxed) < bound else { return nil }
-    let size = try file.size()
+    let size = try size()
     guard size >= bound else { return size }
     least.store(size, ordering: .relaxed)
     return nil

@@ -1,4 +1,4 @@
-// The head of a file `journal.<n>`, in its first 512 bytes (docs/internals/checkpoint-and-journal.md describes it).
+// The head of a file `journal.<n>`, in its first 512 bytes (docs/internals/file-format.md describes it).
 //
 // The head does not have the position of the first frame: the file is created before that is known. A reader takes it
 // from the checkpoint, or from the end of the previous journal.

@@ -74,15 +74,30 @@ final class Pulse: Sendable {
     return Pulse(file, FileStatus(status).identity, PulseWords(PulsePages.take(start)))
   }
 
-  /// Calls `body` with a copy of the page, which does not change; nil if there is none.
+  /// How far the frames of a store reach, without the locks of the store; nil if it has no pulse.
+  ///
+  /// - Returns: a position before which all frames were published, and where the published ones end: nil if no process
+  ///   has the store open, so that the next one that opens it publishes all frames that verify.
+  static func published(
+    in folder: borrowing OpenFolder, of store: StoreID
+  ) throws(StoreError) -> (least: Position, end: Position?)? {
+    try readCopy(in: folder) { words, file in
+      guard words.belongs(to: store) else { return nil }
+      // Also a page of yesterday was set up in this boot.
+      let isOpen = words.isOfThisBoot && kept_engine_is_any_byte_locked(file.descriptor, firstByte + 1)
+      return (words.leastPublished, isOpen ? words.surelyPublished : nil)
+    }
+  }
+
+  /// Calls `body` with a copy of the page, which does not change, and with the file; nil if there is none.
   static func readCopy<Result>(
-    in folder: borrowing OpenFolder, _ body: (PulseWords) throws(StoreError) -> Result?
+    in folder: borrowing OpenFolder, _ body: (PulseWords, StoreFile) throws(StoreError) -> Result?
   ) throws(StoreError) -> Result? {
     guard let file = try folder.openFile(name, O_RDONLY) else { return nil }
     let page = UnsafeMutableRawBufferPointer.allocate(byteCount: PulseWords.size, alignment: 64)
     defer { page.deallocate() }
     guard try file.read(page, at: 0) == page.count, let start = page.baseAddress else { return nil }
-    return try body(PulseWords(start))
+    return try body(PulseWords(start), file)
   }
 
   /// Whether another process has the store open, through this file.
@@ -95,6 +110,17 @@ final class Pulse: Sendable {
   func release() {
     file.updateQuietly { file in
       if let file { kept_engine_unlock_byte(file.descriptor, Self.byte(of: holder)) }
+    }
+  }
+
+  /// Makes the file as long as the page again if another program has truncated it.
+  ///
+  /// Otherwise the next access to the page ends this process. Its words are zeros then.
+  func restoreLength() {
+    _ = withFile(true) { file in
+      var status = stat()
+      let isCut = kept_engine_status(file, &status) == 0 && status.st_size < PulseWords.size
+      return !isCut || kept_allocate(file, off_t(PulseWords.size)) == 0
     }
   }
 
@@ -134,8 +160,6 @@ final class Pulse: Sendable {
       if let file { kept_engine_unlock_byte(file.descriptor, Self.firstByte) }
     }
   }
-  /// Whether another process makes a checkpoint.
-  var isCheckpointing: Bool { withFile(true) { kept_engine_is_byte_locked($0, Self.firstByte) } }
 
   // MARK: - The write lock
 

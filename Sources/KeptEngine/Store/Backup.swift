@@ -51,9 +51,9 @@ package enum Backup {
   package static func read(
     _ file: StoreFile, _ body: (KeyName, KeyState) throws(StoreError) -> Void
   ) throws(StoreError) -> UInt32 {
-    let beginning = ByteBuffer(to: "read a backup")
-    beginning.truncate(to: try file.read(try beginning.add(8), at: 0))
-    guard beginning.bytes.number(0, UInt64.self) == ValuesFormat.magic else {
+    var isBackup = try begins(file, at: 0)
+    if !isBackup { isBackup = try begins(file, at: max(0, try file.size() - ValuesFormat.blockBytes)) }
+    guard isBackup else {
       throw StoreError(
         .unsupported, "it does not start with a backup header; use a file that was created as a backup")
     }
@@ -78,5 +78,14 @@ package enum Backup {
         .corrupt, "\(shown: file.path) is damaged: it has \(keys) of \(values.header.keys) keys")
     }
     return values.header.schemaVersion
+  }
+
+  /// Whether a file has a header at an offset.
+  ///
+  /// There are two, so that a damaged backup is not taken for another file.
+  private static func begins(_ file: StoreFile, at offset: Int) throws(StoreError) -> Bool {
+    let beginning = ByteBuffer(to: "read a backup")
+    beginning.truncate(to: try file.read(try beginning.add(8), at: offset))
+    return beginning.bytes.number(0, UInt64.self) == ValuesFormat.magic
   }
 }

@@ -116,13 +116,21 @@ package final class Chain {
 
   /// Reads the frames that verify behind one that does not, up to the end of the published frames.
   ///
+  /// - Parameter lost: set to the keys that the commits before them name, with the revisions after which they are lost.
   /// - Returns: whether there are any: then the changes of the commits before them are lost.
-  func catchUp(pastDamage limit: Position, _ folder: borrowing OpenFolder) throws(StoreError) -> Bool {
+  func catchUp(
+    pastDamage limit: Position, _ folder: borrowing OpenFolder, lost: inout [KeyName: Revision]
+  ) throws(StoreError) -> Bool {
     var hasSkipped = false
     while place.position < limit {
       if try !passDamagedSeal(limit, folder) {
         let scanner = try FrameScanner(last, at: place, upTo: limit)
-        guard try scanner.skip() else { break }
+        let isFound = try scanner.skip()
+        let names = try FrameScanner(last, at: place, upTo: limit)
+        for key in try names.keys(from: place.position, to: isFound ? scanner.place.position : limit) {
+          lost[key] = revision
+        }
+        guard isFound else { break }
         (place, hasSkipped) = (scanner.place, true)
       }
       do throws(StoreError) { _ = try catchUp(to: limit, folder) } catch {
@@ -152,8 +160,8 @@ package final class Chain {
     while let word = frames.bytes.number(at, UInt32.self), let length = Frame.length(word),
       let bytes = frames.bytes.part(from: at, length)
     {
-      if case .commit(let commit) = try Frame(bytes) {
-        try overlay.add(commit, at: place.position + UInt64(at), in: last)
+      if try Frame.next(bytes) == nil {
+        try overlay.add(try CommitFrame(bytes), at: place.position + UInt64(at), in: last)
       }
       at += length
     }
@@ -230,7 +238,7 @@ package final class Chain {
   /// Calls `body` with each key that begins with a text, in order, and with its state, which is also known for a
   /// removed key.
   ///
-  /// A key in a damaged block has an error, if its name can still be read.
+  /// A key in a damaged block has an error. Throws `corrupt` if the names of such keys cannot be read.
   /// - Parameter take: called first for a key in ASCII that has nothing but a readable value; returns whether that is
   ///   enough.
   package func forEachState(
@@ -272,8 +280,25 @@ package final class Chain {
     return (key, only.value)
   }
 
-  /// Whether its checkpoint is a newer one of the same store.
-  func follows(_ chain: Chain) -> Bool { store == chain.store && values.header.number > chain.values.header.number }
+  /// Whether the names of its files in the folder lead to them, and the checkpoint was not written since.
+  func isInPlace(_ folder: borrowing OpenFolder) throws(StoreError) -> Bool {
+    // Where this process may no longer enter a folder, nothing is known to have changed.
+    guard let found = folder.status(of: Self.valuesName) else { return kept_errno() == EACCES }
+    guard found.identity == values.identity else { return false }
+    for journal in journals {
+      let opened = FileStatus(try journal.file.status())
+      guard folder.status(of: Journal.name(journal.header.number))?.identity == opened.identity else { return false }
+    }
+    if found.modified == values.modified { return true }
+    // Otherwise its number may be that of a removed file.
+    guard let file = try folder.openFile(Self.valuesName, access) else { return false }
+    return try ValuesReader(file).header == values.header
+  }
+
+  /// Whether a checkpoint is a newer one of the same store.
+  func isFollowed(by newer: ValuesReader) -> Bool {
+    newer.header.store == store && newer.header.number > values.header.number
+  }
 
   /// Takes over from a chain with an older checkpoint, whose frames were read as far as possible.
   func follow(_ chain: Chain) {

@@ -27,6 +27,7 @@ extension Engine {
     guard try isDue() else { return }
     try finishInterrupted()
     do throws(StoreError) { try fold(until: rotate()) } catch {
+      if error.code == .corrupt { Salvage.mark(folder) }
       // On a full disk, the drafts take the room of others.
       try? finishInterrupted()
       throw error

@@ -184,7 +184,7 @@ package final class Engine: Sendable {
     if state.isClosed { throw StoreError(.closed, "the store was closed; open it again") }
     if state.isForked { try join(&state) }
     if state.hasMoved {
-      try Self.checkPlace(of: state.chain, folder)
+      try checkPlace(of: state)
       state.hasMoved = false
     }
     try advance(&state)
@@ -205,9 +205,14 @@ package final class Engine: Sendable {
 
   /// Throws `unavailable` if no process would find a commit, because the folder or a file in it was removed or
   /// replaced; then every call does, until it is in its place again.
+  ///
+  /// Throws `corrupt` if none would find it because a file was truncated or overwritten.
   package func checkPlace() throws(StoreError) {
+    pulse.restoreLength()
     try state.updateQuietly { state throws(StoreError) in
-      do throws(StoreError) { try Self.checkPlace(of: state.chain, folder) } catch {
+      do throws(StoreError) { try checkPlace(of: state) } catch {
+        // What is in memory can be read although the files are damaged.
+        if error.code == .corrupt { throw error }
         (state.hasMoved, state.followed) = (true, nil)
         follower?.leave()
         throw error
@@ -215,18 +220,28 @@ package final class Engine: Sendable {
     }
   }
 
-  private static func checkPlace(of chain: Chain, _ folder: borrowing OpenFolder) throws(StoreError) {
-    let path = FolderAnchor.shown(folder.path)
-    guard try FileStatus(of: path, followingLinks: true)?.identity == folder.status().identity else {
+  private func checkPlace(of state: borrowing State) throws(StoreError) {
+    let (path, chain) = (FolderAnchor.shown(folder.path), state.chain)
+    let own = try folder.status().identity
+    let found = FileStatus(of: path, followingLinks: true)
+    // Where this process may no longer enter a folder, nothing is known to have changed.
+    guard found?.identity == own || found == nil && kept_errno() == EACCES else {
       throw StoreError(
         .unavailable, "\(path) was removed or replaced by another folder; open the store again")
     }
-    // A newer checkpoint of another process replaces the journal too.
-    var isThere = try chain.last.file.status().st_nlink > 0
-    if !isThere { isThere = try Chain(folder)?.follows(chain) == true }
-    guard folder.status(of: Chain.valuesName) != nil, isThere else {
+    // A newer checkpoint of another process replaces the journals too.
+    if try !chain.isInPlace(folder) {
+      guard let file = try folder.openFile(Chain.valuesName), try chain.isFollowed(by: ValuesReader(file)) else {
+        throw StoreError(
+          .unavailable, "files of the store in \(path) were removed or replaced; open the store again")
+      }
+    } else {
+      try chain.last.check(upTo: chain.position)
+    }
+    guard state.isForked || pulse.words.belongs(to: chain.store) else {
       throw StoreError(
-        .unavailable, "files of the store in \(path) were removed or replaced; open the store again")
+        .unavailable,
+        "the pulse file in \(path) was truncated or overwritten; close the store everywhere and open it again")
     }
   }
 

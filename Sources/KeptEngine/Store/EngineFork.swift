@@ -26,8 +26,6 @@ final class EngineFork: ForkAware {
     self.folding = folding
   }
 
-  func beforeFork() {}
-
   func afterForkInChild() {
     lock.updateQuietly { $0 = nil }
     pulse.afterForkInChild()

@@ -47,7 +47,7 @@ enum HistoryFile {
   static func read(
     of header: ValuesHeader, _ folder: borrowing OpenFolder
   ) throws(StoreError) -> HistoryScan? {
-    var (parts, after): ([[OldChange]], Revision) = ([], header.revision)
+    var (parts, after, isDamaged): ([[OldChange]], Revision, Bool) = ([], header.revision, false)
     if header.historyLength > 0 {
       let (name, base) = place(of: header)
       guard let file = try folder.openFile(name, O_RDONLY) else { return nil }
@@ -60,14 +60,17 @@ enum HistoryFile {
         parts.append(changes)
         (after, end) = (block.after, block.start)
       }
+      isDamaged = end > 0
     }
-    return HistoryScan(Array(parts.reversed().joined()), completeAfter: after, limits: header.limits)
+    return HistoryScan(
+      Array(parts.reversed().joined()), completeAfter: after, limits: header.limits, isDamaged: isDamaged)
   }
 
   /// Adds the values that the sealed journals of a chain have replaced, and syncs them.
   ///
   /// The new checkpoint needs the new header. The bytes that a checkpoint names never change: changes are added after
-  /// them, and a file without the forgotten changes has another number.
+  /// them, and a file without the forgotten changes has another number. If the history can be read only in part, the
+  /// rest is not kept, and the checkpoint has the note of a salvage.
   static func add(_ chain: Chain, to header: inout ValuesHeader, _ folder: borrowing OpenFolder) throws(StoreError) {
     let before = chain.values.header
     (header.history, header.historyLength) = (before.history, before.historyLength)
@@ -83,7 +86,10 @@ enum HistoryFile {
       header.historyLength = UInt64(try write(scan, upTo: header.revision, following: last, before.history, file))
       return
     }
-    scan = try read(of: before, folder) ?? HistoryScan(completeAfter: before.revision, limits: before.limits)
+    scan =
+      try read(of: before, folder)
+      ?? HistoryScan(completeAfter: before.revision, limits: before.limits, isDamaged: true)
+    if scan.isDamaged { header.note = try Salvage.note(aboutHistoryOf: before, header.note, folder) }
     try scan.add(chain)
     scan.prune()
     guard scan.completeAfter < header.revision else {
@@ -156,7 +162,9 @@ extension HistoryScan {
     for journal in chain.journals {
       endGroups()
       let scanner = try FrameScanner(journal, at: journal.first(after: previous), upTo: chain.place.position)
-      while let frame = try scanner.read() { try add(frame, chain.values, chain.overlay.bulk(of: frame)) }
+      try scanner.forEach { frame throws(StoreError) in
+        try add(frame, chain.values, chain.overlay.bulk(of: frame))
+      }
       previous = scanner.place.previous
     }
     guard previous == chain.place.previous else {

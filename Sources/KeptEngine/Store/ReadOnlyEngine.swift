@@ -40,7 +40,8 @@ package final class ReadOnlyEngine: Sendable {
         if let chain = known, try !isCurrent(chain) { known = nil }
         if known == nil { known = try open() }
         if let chain = known {
-          if try chain.catchUp(to: published(of: chain), folder) == .done { return try body(chain) }
+          let (end, least) = try published(of: chain)
+          if try chain.catchUp(to: end, folder) == .done, chain.position >= least { return try body(chain) }
           try checkIsReplaced(chain.values)
         }
         known = nil
@@ -64,32 +65,31 @@ package final class ReadOnlyEngine: Sendable {
 
   /// Throws `corrupt` unless another checkpoint has replaced this one, which happens before its journals are removed.
   private func checkIsReplaced(_ values: ValuesReader) throws(StoreError) {
-    guard try isInPlace(values) else { return }
+    guard isInPlace(values) else { return }
     throw StoreError(
       .corrupt,
       "commits in the journal of the store in \(shown: folder.path) are missing; open it for writing to salvage the "
         + "readable data")
   }
 
-  private func isInPlace(_ values: ValuesReader) throws(StoreError) -> Bool {
-    guard let opened = try values.status() else { return false }
-    return folder.status(of: Chain.valuesName)?.identity == FileStatus(opened).identity
+  private func isInPlace(_ values: ValuesReader) -> Bool {
+    folder.status(of: Chain.valuesName)?.identity == values.identity
   }
 
   private func isCurrent(_ chain: Chain) throws(StoreError) -> Bool {
     if chain.hasNoJournal, folder.status(of: Journal.name(chain.values.header.number)) != nil { return false }
-    return try isInPlace(chain.values)
+    return isInPlace(chain.values)
   }
 
-  /// The end of the valid frames; nil if no process of this boot has recorded it, so that all frames that verify are
-  /// valid.
+  /// The end of the valid frames, and how far they reach at least.
   ///
   /// Later frames may come from a writer that has not published them, and never will.
-  private func published(of chain: Chain) throws(StoreError) -> Position? {
-    try Pulse.readCopy(in: folder) { words in
-      guard words.belongs(to: chain.store), words.isOfThisBoot else { return nil }
-      // It was loaded after the files were opened: their present contents were published before.
-      return max(words.surelyPublished, chain.place.position)
-    }
+  /// - Returns: nil for the end if no process has the store open, so that all frames that verify are valid.
+  private func published(of chain: Chain) throws(StoreError) -> (end: Position?, least: Position) {
+    let known = try Pulse.published(in: folder, of: chain.store)
+    guard let known, let published = known.end else { return (nil, known?.least ?? 0) }
+    // It was loaded after the files were opened: their present contents were published before.
+    let end = max(published, chain.position)
+    return (end, end)
   }
 }

@@ -22,7 +22,7 @@ enum Recovery {
       if folder.status(of: Chain.valuesName) == nil { try create(folder) }
       let (chain, pulse) = try recoverWhole(folder)
       if Salvage.isMarked(folder) {
-        try chain.values.verifyBlocks()
+        if let finding = try Verification.findings(in: folder).first { throw StoreError(.corrupt, finding.description) }
         try Salvage.finish(chain.values.header, folder)
       }
       return (chain, pulse)
@@ -54,7 +54,7 @@ enum Recovery {
     guard let file = try folder.openFile(Chain.valuesName) else { return nil }
     let header = try ValuesReader(file).header
     // The pulse of a store that was opened before proves that there was a journal.
-    guard header.isBackup, try Pulse.readCopy(in: folder, { $0.belongs(to: header.store) }) != true else { return nil }
+    guard header.isBackup, try Pulse.published(in: folder, of: header.store) == nil else { return nil }
     _ = try makeJournal(header.number, of: header.store, folder)
     return try Chain(folder)
   }

@@ -43,8 +43,9 @@ package struct Salvage {
     }
   }
 
-  /// - Returns: whether files are left of a store whose checkpoint is lost, with commits or a history.
+  /// - Returns: whether files are left of a store whose checkpoint is lost, and which had commits or a history.
   static func isNeeded(_ folder: borrowing OpenFolder, _ access: Int32 = O_RDWR) throws(StoreError) -> Bool {
+    if try Pulse.readCopy(in: folder, { words, _ in words.leastPublished > 0 }) == true { return true }
     for name in try folder.names() {
       if HistoryFile.number(name) != nil { return true }
       guard let number = Journal.number(name), let file = try folder.openFile(name, access) else { continue }
@@ -62,7 +63,7 @@ package struct Salvage {
     let lost = try read(file, folder)
     let place = try Self.makeQuarantine(folder)
     guard let quarantine = folder.enter(Self.quarantineName)?.enter(place) else { throw .system("open", folder.path) }
-    if let file { try Self.copy(file, to: quarantine) }
+    if let file { try Self.copy(file, to: quarantine, as: Chain.valuesName) }
     header.note = Self.note("\(Self.quarantineName)/\(place)", lost)
 
     _ = try Recovery.makeJournal(header.number, of: header.store, folder)
@@ -103,7 +104,8 @@ package struct Salvage {
 
   /// Reads the records and the frames that verify.
   ///
-  /// - Returns: the keys whose values are lost, as far as the damaged blocks and the history name them.
+  /// - Returns: the keys whose values are lost, or older than the last commit, as far as the damaged blocks and frames
+  ///   and the history name them.
   private mutating func read(_ file: StoreFile?, _ folder: borrowing OpenFolder) throws(StoreError) -> Set<KeyName> {
     // Its page is replaced when it is released.
     let pulse = try Pulse.map(in: folder, makes: false)
@@ -123,8 +125,10 @@ package struct Salvage {
       chain = try Chain(values, folder, access: O_RDWR)
       _ = try chain?.catchUp(to: nil, folder)
     } catch { guard error.code == .corrupt else { throw error } }
-    var areCommitsLost = false
-    if isOwn, let words { areCommitsLost = try chain?.catchUp(pastDamage: words.leastPublished, folder) == true }
+    var (areCommitsLost, lostChanges): (Bool, [KeyName: Revision]) = (false, [:])
+    if isOwn, let words {
+      areCommitsLost = try chain?.catchUp(pastDamage: words.leastPublished, folder, lost: &lostChanges) == true
+    }
 
     var changes: [KeyName: KeyChange] = [:]
     for key in try chain?.changedKeys() ?? [] { changes[key] = try chain?.change(of: key) }
@@ -154,6 +158,7 @@ package struct Salvage {
     if areCommitsLost { for key in states.keys { hide(key) } }
     for change in (try? HistoryFile.read(of: known, folder))??.changes ?? [] { lost.insert(change.key) }
     lost = lost.filter { states[$0] == nil }
+    for (key, before) in lostChanges where states[key]?.revision ?? 0 <= before { lost.insert(key) }
     states = states.filter { $0.value.isThere }
 
     let (number, history) = (max(header.number, known.number), max(header.history, known.history))
@@ -194,6 +199,18 @@ package struct Salvage {
 
   // MARK: - The quarantine
 
+  /// Copies a damaged history into the quarantine; returns the note for the checkpoint that begins it again.
+  ///
+  /// - Parameter known: the note of an earlier salvage, which stays.
+  static func note(
+    aboutHistoryOf header: ValuesHeader, _ known: String, _ folder: borrowing OpenFolder
+  ) throws(StoreError) -> String {
+    let (name, place) = (HistoryFile.place(of: header).name, try makeQuarantine(folder))
+    guard let quarantine = folder.enter(quarantineName)?.enter(place) else { throw .system("open", folder.path) }
+    if let file = try folder.openFile(name) { try copy(file, to: quarantine, as: name) }
+    return known.isEmpty ? note("\(quarantineName)/\(place)", []) : known
+  }
+
   /// Creates a folder in the folder `quarantine`; returns its name.
   private static func makeQuarantine(_ folder: borrowing OpenFolder) throws(StoreError) -> String {
     let date = try Timestamp(seconds: MonotonicTime.secondsSince1970).description
@@ -209,8 +226,10 @@ package struct Salvage {
     return place
   }
 
-  private static func copy(_ file: StoreFile, to quarantine: borrowing OpenFolder) throws(StoreError) {
-    let (copy, buffer) = (try quarantine.makeFile(Chain.valuesName), ByteBuffer(to: "copy a damaged file"))
+  private static func copy(
+    _ file: StoreFile, to quarantine: borrowing OpenFolder, as name: String
+  ) throws(StoreError) {
+    let (copy, buffer) = (try quarantine.makeFile(name), ByteBuffer(to: "copy a damaged file"))
     let piece = try buffer.add(256 << 10)
     var (at, count) = (0, 0)
     repeat {

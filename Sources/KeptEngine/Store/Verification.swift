@@ -116,10 +116,7 @@ package struct Verification {
   // MARK: - The journals
 
   private mutating func checkJournals(of header: ValuesHeader, _ folder: borrowing OpenFolder) throws(StoreError) {
-    let known: (least: Position, limit: Position?)? = try Pulse.readCopy(in: folder) { words in
-      guard words.belongs(to: header.store) else { return nil }
-      return (words.leastPublished, words.isOfThisBoot ? words.surelyPublished : nil)
-    }
+    let known = try Pulse.published(in: folder, of: header.store)
     let least = max(published, known?.least ?? 0)
     // A backup gets its journal, and a pulse, when it is opened for writing.
     if header.isBackup, known == nil, folder.status(of: Journal.name(header.number)) == nil { return }
@@ -137,9 +134,9 @@ package struct Verification {
         return
       }
       let journal = Journal(file, head, begin: position)
-      let scanner = try FrameScanner(journal, at: journal.first(after: previous), upTo: known?.limit)
+      let scanner = try FrameScanner(journal, at: journal.first(after: previous), upTo: known?.end)
       repeat {
-        do throws(StoreError) { while let frame = try scanner.read() { try frame.check() } } catch {
+        do throws(StoreError) { try scanner.forEach { frame throws(StoreError) in try frame.check() } } catch {
           guard error.code == .corrupt else { throw error }
           add(name, JournalHeader.frames + Int(clamping: scanner.place.position - position), "has a malformed commit")
           continue

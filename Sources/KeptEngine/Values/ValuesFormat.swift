@@ -1,4 +1,4 @@
-// The file `values`: a checkpoint, which is never changed (docs/internals/checkpoint-and-journal.md describes it).
+// The file `values`: a checkpoint, which is never changed (docs/internals/file-format.md describes it).
 
 import CPlatform
 package import KeptValues

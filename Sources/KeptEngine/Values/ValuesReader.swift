@@ -10,6 +10,9 @@ import Synchronization
 /// Thread-safe. Memory: the blocks of the records that were looked for, and 16 bytes for each block of the file.
 package final class ValuesReader: @unchecked Sendable {
   package let header: ValuesHeader
+  /// The file, and when it was written, in nanoseconds since 1970.
+  let identity: FileIdentity
+  let modified: Int64
   /// Its blocks, also for readers without a lock.
   package let image: Image
   let path: String
@@ -37,7 +40,9 @@ package final class ValuesReader: @unchecked Sendable {
   /// - Parameter keepsOpen: whether a small file stays open, so that its identity is that of no other file.
   package init(_ file: StoreFile, keepsOpen: Bool = false) throws(StoreError) {
     path = file.path
-    let size = try file.size()
+    let status = FileStatus(try file.status())
+    (identity, modified) = (status.identity, status.modified)
+    let size = status.size
     let first = ByteBuffer(to: "read a checkpoint")
     let isSmall = size <= Self.mostAtOnce
     first.truncate(to: try file.read(try first.add(isSmall ? size : ValuesFormat.blockBytes), at: 0))
@@ -76,8 +81,9 @@ package final class ValuesReader: @unchecked Sendable {
   ///   - substitute: the header if both copies in the file are damaged: without their seed, no record can be verified.
   ///   - file: nil if it is lost.
   init(salvaging file: StoreFile?, substitute: ValuesHeader) throws(StoreError) {
-    (path, self.file) = (file?.path ?? "", file)
-    let (first, size) = (ByteBuffer(to: "read a checkpoint"), try file?.size() ?? 0)
+    let status = FileStatus(try file?.status() ?? stat())
+    (path, self.file, identity, modified) = (file?.path ?? "", file, status.identity, status.modified)
+    let (first, size) = (ByteBuffer(to: "read a checkpoint"), status.size)
     var header = substitute
     for offset in [max(0, size - ValuesFormat.blockBytes), 0] {
       guard let file else { break }
@@ -100,6 +106,7 @@ package final class ValuesReader: @unchecked Sendable {
   /// Reads a checkpoint again, with no block in memory.
   package init(again other: ValuesReader) throws(StoreError) {
     (header, path, file) = (other.header, other.path, other.file)
+    (identity, modified) = (other.identity, other.modified)
     try checksums.add(other.checksums.bytes)
     image = try Image(blocks: 1 + header.blocks)
     image.describe(header)
@@ -107,9 +114,6 @@ package final class ValuesReader: @unchecked Sendable {
 
   /// Whether another reader should take over, because this one has too many blocks in memory.
   package var isFull: Bool { loaded.load(ordering: .relaxed) > Self.mostLoaded }
-
-  /// The status of the file, if it is kept open.
-  func status() throws(StoreError) -> stat? { try file?.status() }
 
   /// Adds the blocks of a small file that verify; returns whether all do.
   private static func add(
@@ -182,8 +186,8 @@ package final class ValuesReader: @unchecked Sendable {
   /// Calls `body` with the records from a key on, in order, until it returns false.
   ///
   /// Throws `corrupt` at a damaged block.
-  /// - Parameter damaged: called instead: with nil, and then with the key of each record of such a block, as far as
-  ///   they are known.
+  /// - Parameter damaged: called instead, unless a key of the block is unknown: with nil, and then with the key of each
+  ///   of its records.
   package func forEachRecord(
     from key: UnsafeRawBufferPointer,
     damaged: (UnsafeRawBufferPointer?, StoreError) throws(StoreError) -> Bool = { _, error throws(StoreError) in
@@ -206,10 +210,12 @@ package final class ValuesReader: @unchecked Sendable {
         if count > 1 { bytes = try window.read(block, count: count) }
       } catch {
         guard error.code == .corrupt else { throw error }
-        var goesOn = try damaged(nil, error)
+        var (goesOn, known) = (try damaged(nil, error), 0)
         _ = try forEachRecord(inDamaged: block) { name, _ throws(StoreError) in
+          known += 1
           if goesOn, !name.isBefore(key) { goesOn = try damaged(name, error) }
         }
+        guard try known == countRecords(in: block) else { throw error }
         repeat { block += 1 } while block <= Int(header.recordBlocks) && back(block) > 0
         if !goesOn { return }
         continue
@@ -271,6 +277,19 @@ package final class ValuesReader: @unchecked Sendable {
     return block + 1
   }
 
+  /// How many records begin in a block, by the hash table.
+  private func countRecords(in block: Int) throws(StoreError) -> Int {
+    var count = 0
+    for table in 1 + Int(header.recordBlocks)..<1 + header.blocks {
+      let slots = try verified(table * ValuesFormat.blockBytes, ValuesFormat.blockBytes)
+      for slot in 0..<ValuesFormat.slotsInBlock {
+        let offset = Int((slots.number(8 * slot, UInt64.self) ?? 0) & ValuesHash.lowBits) * 8
+        if offset / ValuesFormat.blockBytes == block { count += 1 }
+      }
+    }
+    return count
+  }
+
   /// The key of a damaged record; nil if the hash table does not lead to the record from this key.
   private func confirmedKey(_ bytes: UnsafeRawBufferPointer, _ at: Int, _ block: Int) -> UnsafeRawBufferPointer? {
     guard let count = bytes.number(at + 4, UInt16.self), 1...Limits.keyBytes ~= Int(count),
@@ -292,11 +311,6 @@ package final class ValuesReader: @unchecked Sendable {
       if try key.isBefore(record(at: next * ValuesFormat.blockBytes).key) { high = next } else { low = next }
     }
     return low
-  }
-
-  /// Throws `corrupt` if a block is damaged.
-  func verifyBlocks() throws(StoreError) {
-    for block in 1..<1 + header.blocks { _ = try verified(block * ValuesFormat.blockBytes, ValuesFormat.blockBytes) }
   }
 
   /// Calls `body` with the key of each record that can be found, and with the record if it verifies on its own.

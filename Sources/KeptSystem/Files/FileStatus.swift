@@ -38,8 +38,10 @@ package struct FileStatus {
   package var size: Int { Int(system.st_size) }
   /// The bytes that it takes on the disk.
   package var bytesOnDisk: Int { Int(system.st_blocks) * 512 }
-  /// The seconds since 1970 at which it was last written.
-  package var changed: Int64 { withUnsafePointer(to: system) { kept_changed_nanoseconds($0) } / 1_000_000_000 }
+  /// The nanoseconds since 1970 at which it was last written.
+  package var modified: Int64 { withUnsafePointer(to: system) { kept_changed_nanoseconds($0) } }
+  /// The same in seconds.
+  package var changed: Int64 { modified / 1_000_000_000 }
   package var hasOtherNames: Bool { system.st_nlink > 1 }
   package var isFolder: Bool { system.st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR) }
   var isLink: Bool { system.st_mode & mode_t(S_IFMT) == mode_t(S_IFLNK) }

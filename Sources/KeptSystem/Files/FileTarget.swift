@@ -25,7 +25,7 @@ package struct FileTarget: ~Copyable {
 
   /// Throws `invalid` for a path whose folder is that of a store.
   package static func checkNotInStore(_ path: String, _ folder: borrowing OpenFolder) throws(StoreError) {
-    for name in [StoreFiles.database, StoreFiles.keyFilesLock] where folder.status(of: name) != nil {
+    for name in [StoreFiles.pulse, StoreFiles.keyFilesLock] where folder.status(of: name) != nil {
       throw StoreError(.invalid, "\(shown: path) is in the folder of a store; choose a path elsewhere")
     }
   }
@@ -52,7 +52,6 @@ package struct FileTarget: ~Copyable {
     guard replacing else {
       throw StoreError(.invalid, "\(shown: path) already exists; choose another path or allow replacing it")
     }
-    try FilesInUse.checkForeign(status.identity, path)
   }
 
   /// Renames a draft in this folder, or in another folder of the same file system, to the target name.

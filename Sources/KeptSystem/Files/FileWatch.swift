@@ -293,8 +293,6 @@ extension FileWatch.State {
 }
 
 extension FileWatch: ForkAware {
-  package func beforeFork() {}
-
   /// The thread and its descriptors belong to the parent: reading the events here would take them from it.
   package func afterForkInChild() {
     state.update { state in

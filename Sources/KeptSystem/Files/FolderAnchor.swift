@@ -1,5 +1,5 @@
-// Provides a path that keeps leading to the same folder even if other users rename folders above it. SQLite and the
-// code that works in a store's folder open files by path.
+// Provides a path that keeps leading to the same folder even if other users rename folders above it, for the code that
+// opens files in a store's folder by path.
 
 import CPlatform
 package import KeptValues

@@ -14,7 +14,6 @@ package enum ForeignFile {
 
   /// Opens a file for reading while `body` runs.
   ///
-  /// Throws `invalid` for a file of a store that this process has open.
   /// - Parameters:
   ///   - folder: the open folder that the path is relative to.
   ///   - name: what an error calls the file; nil for the path.
@@ -30,8 +29,6 @@ package enum ForeignFile {
       return .refused(kept_errno())
     }
     try check(before)
-    try FilesInUse.beginReading(before.identity, name ?? path)
-    defer { FilesInUse.endReading(before.identity) }
     let file = followingLinks ? UserLinks.open(file: path) : kept_open_at(folder, path, O_RDONLY, 0)
     guard file >= 0 else { return .refused(kept_errno()) }
     guard let status = FileStatus(of: file) else {
@@ -40,8 +37,7 @@ package enum ForeignFile {
       return .refused(error)
     }
     guard status.identity == before.identity else {
-      // A descriptor of an open store's file is never closed: closing it would release SQLite's locks.
-      if FilesInUse.database(with: status.identity) == nil { close(file) }
+      close(file)
       return .exchanged
     }
     defer { close(file) }

@@ -67,7 +67,7 @@ package struct OpenFolder: ~Copyable {
     _ name: String, _ access: Int32, _ check: (FileStatus, String) throws(StoreError) -> Void
   ) throws(StoreError) -> Int32? {
     let place = path + "/" + name
-    // Checked before opening: a descriptor of a file that is in use elsewhere must not be closed.
+    // Checked before opening, so that no device is opened.
     guard let before = status(of: name) else {
       guard kept_errno() == ENOENT else { throw .system("access", place) }
       return nil

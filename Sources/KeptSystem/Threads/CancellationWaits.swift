@@ -40,8 +40,6 @@ package final class CancellationWaits: Sendable {
 }
 
 extension CancellationWaits: ForkAware {
-  package func beforeFork() {}
-
   /// The waiting threads belonged to the parent.
   package func afterForkInChild() { callees.update { $0 = [:] } }
 }

@@ -3,27 +3,21 @@
 // prepare  0. State whose lazy initialization could deadlock in the child is initialized (EagerInitialization).
 //          1. The gate closes: no thread holds a monitor or enters one. Monitors need no order among themselves,
 //             since a thread that holds one may take more, and the fork waits for it; a fork takes the gate only.
-//          2. Each participant releases what must not exist twice: SQLite's connections, without a checkpoint.
-// parent   3. The gate opens. Released objects are created again when they are needed.
-// child    3. The other threads no longer exist: the gate and all monitors (lazily) get new locks.
-//          4. Each participant discards its record of the parent's threads and their work.
-//          5. The gate opens.
+// parent   2. The gate opens.
+// child    2. The other threads no longer exist: the gate and all monitors (lazily) get new locks.
+//          3. Each participant discards its record of the parent's threads and their work.
+//          4. The gate opens.
 //
 // A thread that forks must not hold a monitor: user code is never called inside one.
 
 import CPlatform
 
-/// A participant in fork handling: it is quiet during a fork, or discards state in the child.
-///
-/// Both functions are called while no thread holds a ``Monitor``, and may use their own monitors.
+/// A participant in fork handling: it discards state in the child.
 package protocol ForkAware: AnyObject, Sendable {
-  /// Releases what must not exist twice.
-  func beforeFork()
-
   /// Discards its record of the parent's threads.
   ///
-  /// The calling thread is the only one in the child. At the fork it was in no library call, except perhaps in a
-  /// callback.
+  /// It may use its own monitors: no thread holds a ``Monitor``. The calling thread is the only one in the child. At
+  /// the fork it was in no library call, except perhaps in a callback.
   func afterForkInChild()
 }
 
@@ -71,11 +65,7 @@ package enum Fork {
   private static func prepare() {
     for initialize in state.read({ $0.initializations }) { initialize() }
     gate.close()
-    let notified = state.update { state in
-      state.notified = state.participants.values.compactMap(\.object)
-      return state.notified
-    }
-    for participant in notified { participant.beforeFork() }
+    state.update { state in state.notified = state.participants.values.compactMap(\.object) }
   }
 
   private static func finishInParent() {

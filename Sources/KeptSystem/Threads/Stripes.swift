@@ -111,8 +111,6 @@ public import Synchronization
 }
 
 extension Pins: ForkAware {
-  package func beforeFork() {}
-
   /// The readers, and those who waited for them, were threads of the parent.
   package func afterForkInChild() {
     sets.0.forget()

@@ -66,7 +66,8 @@ extension StoreError {
     public static let misfit = Code(rawValue: 3)
     /// The value that was set is declared as deprecated: a warning, which the error handler receives.
     public static let deprecated = Code(rawValue: 4)
-    /// The store is open, but it was damaged, and values may be missing: a warning that must be acknowledged.
+    /// The store is open, but it was damaged, and values may be missing or older than the last commit: a warning that
+    /// must be acknowledged.
     public static let salvaged = Code(rawValue: 2)
     /// No layer has a value for the key.
     public static let absent = Code(rawValue: -1)

@@ -61,14 +61,6 @@ extension JSONScanner {
 // MARK: - UTF-8
 
 extension JSONScanner {
-  /// Throws `invalid`, with the offset, for a text that is not UTF-8.
-  package static func checkUTF8(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) throws(StoreError) {
-    var scanner = JSONScanner(bytes, from: start)
-    while scanner.position < bytes.count {
-      if bytes[scanner.position] < 0x80 { scanner.position += 1 } else { try scanner.scanMultibyteCharacter() }
-    }
-  }
-
   /// Skips one character of two to four bytes, as allowed by RFC 3629.
   private mutating func scanMultibyteCharacter() throws(StoreError) {
     // The second byte distinguishes overlong forms, surrogates and numbers above U+10FFFF.

@@ -20,7 +20,7 @@ extension Array {
 }
 
 @usableFromInline package enum ByteOrder {
-  /// The indices of some texts, in the byte order of the texts; nil if they are in order, as what a database lists is.
+  /// The indices of some texts, in the byte order of the texts; nil if they are in order, as what a store lists is.
   @inline(never)
   @usableFromInline package static func places(of texts: [ExactString]) -> [Int]? {
     if isOrdered(texts) { return nil }

@@ -1,5 +1,5 @@
 // Swift compares strings by canonical equivalence: an NFC and an NFD spelling are equal, and would merge as dictionary
-// keys. Kept compares names by their bytes, as C, Python, SQLite and JSON do.
+// keys. Kept compares names by their bytes, as C, Python and JSON do.
 
 import CPlatform
 

@@ -229,7 +229,7 @@ const char *next_location(script *script) {
 
 const char *next_path(script *script) {
   static const char *const paths[] = { "./copy", "./folder/", "./copy", "./export", "./file", "./schema", "./store", "",
-    "/dev/null", "./store/values.sqlite", "./store/x", "./none/x", "./\xFF" };
+    "/dev/null", "./store/values", "./store/x", "./none/x", "./\xFF" };
   static char own[64];
   uint8_t byte = next_byte(script);
   if (byte < 225) return paths[byte % COUNT(paths)];

@@ -7,7 +7,6 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static int read_and_write(void *context) {
@@ -203,19 +202,6 @@ TEST(a_polled_subscription_belongs_to_the_parent) {
   CHECK_INT(KEPT_OK, kept_subscription_dispatch(polled->subscription, 1, NULL, NULL));
   CHECK_INT(0, strncmp(polled->text, "S key:->1;", 10));
   CHECK_INT(0, polled->releases);
-}
-
-static int look_at_log(void *context) {
-  struct stat status;
-  MUST(stat(context, &status) == 0 && status.st_size > 0);
-  return 0;
-}
-
-FOLDER_TEST(a_fork_copies_no_log_into_the_database) {
-  const char *location = fresh_folder();
-  kept_store *store = open_at(location);
-  EXPECT(KEPT_OK, kept_set_int64(store, "a", 1, &why));
-  CHECK_INT(0, in_child(look_at_log, (void *)(uintptr_t)file_of(location, "values.sqlite-wal")));
 }
 
 static pid_t from_callback;

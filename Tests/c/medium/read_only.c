@@ -18,8 +18,9 @@ static int mount_read_only(const char *folder) {
     mount(NULL, folder, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL) == 0;
 }
 
+static const char *const names[] = { "values", "journal.0", "pulse" };
+
 static void forbid_writing(const char *folder) {
-  static const char *const names[] = { "values.sqlite", "values.sqlite-wal", "values.sqlite-shm", "pulse" };
   for (size_t i = 0; i < COUNT(names); i++) chmod(file_of(folder, names[i]), 0444);
   CHECK_INT(0, chmod(file_of(folder, ".."), 0755));
   CHECK_INT(0, chmod(folder, 0555));
@@ -117,7 +118,7 @@ FOLDER_TEST(a_store_on_a_read_only_medium_is_read_and_not_written) {
   CHECK_INT(0, finish_child(&reader));
 }
 
-FOLDER_TEST(the_log_of_a_killed_writer_is_read_there) {
+FOLDER_TEST(the_journal_of_a_killed_writer_is_read_there) {
   const char *location = folder_with_greeting("old");
   child writer = start_child("greets_until_killed", location);
   await_child(&writer);
@@ -132,12 +133,9 @@ FOLDER_TEST(writes_by_others_are_seen_there) {
   await_child(&reader);
   /* If nothing could be mounted, give the owner of the folder write permission again. */
   CHECK_INT(0, chmod(location, 0755));
-  chmod(file_of(location, "values.sqlite"), 0644);
-  chmod(file_of(location, "pulse"), 0644);
+  for (size_t i = 0; i < COUNT(names); i++) chmod(file_of(location, names[i]), 0644);
   kept_store *store = open_at(location);
   EXPECT(KEPT_OK, kept_set_string(store, "greeting", "changed", 7, &why));
-  chmod(file_of(location, "values.sqlite-wal"), 0644);
-  chmod(file_of(location, "values.sqlite-shm"), 0644);
   release_child(&reader);
   await_child(&reader);
   kept_close(store);

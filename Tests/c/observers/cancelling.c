@@ -1,4 +1,5 @@
 /* Cancelling from every side while callbacks run: no callback begins after the end, and no thread waits forever. */
+#include "clock.h"
 #include "recorder.h"
 #include "suite.h"
 #include "transacting.h"
@@ -196,17 +197,22 @@ static int is_over;
 static const int64_t intact = 0x600D;
 static int calls;
 
+static int pause_us;
+
 static void *pour(void *context) {
   for (int64_t next = 1; !__atomic_load_n(&is_over, __ATOMIC_ACQUIRE); next++) {
     if (kept_set_int64(context, "key", next, NULL) != KEPT_OK) return "refused";
+    if (pause_us > 0) let_pass((uint64_t)pause_us);
   }
   return NULL;
 }
 
-/** Another process that writes until its input is closed. */
+/** Another process that writes until its input is closed. Valgrind does not slow it down, and a process that is far
+ *  slower would read its commits for minutes. */
 ROLE(pour_too, location) {
   kept_store *store = open_at(location);
   pthread_t writer;
+  pause_us = 100;
   CHECK_INT(0, pthread_create(&writer, NULL, pour, store));
   signal_parent();
   await_parent();

@@ -32,9 +32,9 @@ void step_remove_file(struct run *run, struct thing *on, json_object *step, stru
   if (remove(path) != 0) fail_step(run, "%s cannot be removed: %s", path, strerror(errno));
 }
 
-/* Replaces the contents of a closed store's database. */
+/* Replaces the contents of a closed store's checkpoint. */
 void step_damage(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
-  write_file(file_of(take_path(run, step, "file"), "values.sqlite"), "damaged", 7);
+  write_file(file_of(take_path(run, step, "file"), "values"), "damaged", 7);
 }
 
 void step_make(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {

@@ -1,22 +1,21 @@
-/* One store does not delay another: a program that holds a store's database locked does not prevent others from opening
- * other stores. */
+/* One store does not delay another: a process that holds a store's folder locked, as one that recovers it does, does
+ * not prevent others from opening other stores. */
 #include "clock.h"
 #include "others.h"
 #include "suite.h"
 
+#include <fcntl.h>
 #include <pthread.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
-ROLE(holds_the_database, location) {
-  sqlite3 *connection = NULL;
-  CHECK_INT(SQLITE_OK, sqlite3_open(file_of(location, "values.sqlite"), &connection));
-  CHECK_INT(SQLITE_OK, sqlite3_exec(connection, "PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE", 0, 0, 0));
+ROLE(holds_the_folder, location) {
+  int folder = open(location, O_RDONLY);
+  CHECK(folder >= 0 && flock(folder, LOCK_EX | LOCK_NB) == 0);
   signal_parent();
   await_parent();
-  sqlite3_close(connection);
 }
 
 static int has_returned;
@@ -32,7 +31,7 @@ static void *open_held(void *location) {
   return NULL;
 }
 
-/** Waits until this process has opened a file and the open call has not returned; whether that happened. */
+/** Waits until this process has opened a folder and the open call has not returned; whether that happened. */
 static int has_open(const char *path) {
   for (int round = 0; round < 30000; round++) {
     for (int file = 3; file < 64; file++) {
@@ -50,11 +49,11 @@ static int has_open(const char *path) {
 
 FOLDER_TEST(opening_one_store_does_not_wait_for_another) {
   const char *held = closed_store(), *other = closed_store();
-  child holder = start_child("holds_the_database", held);
+  child holder = start_child("holds_the_folder", held);
   pthread_t thread;
   await_child(&holder);
   CHECK_INT(0, pthread_create(&thread, NULL, open_held, (void *)held));
-  CHECK(has_open(file_of(held, "values.sqlite")));
+  CHECK(has_open(held));
   CHECK_TEXT("1", json_of(open_at(other), "number"));
   CHECK_INT(0, __atomic_load_n(&has_returned, __ATOMIC_SEQ_CST));
   CHECK_INT(0, finish_child(&holder));

@@ -16,12 +16,10 @@ from guides import wide_lines
 from swift_package import ROOT
 
 DECISIONS = sorted((ROOT / "docs/decisions").glob("[0-9][0-9]-*.md"))
-# Replaced decisions are kept as they were.
 PAGES = sorted(
     page
     for pattern in (
-        *("*.md", "docs/*.md", "docs/guide/*.md", "docs/internals/*.md"),
-        *("docs/decisions/*.md", "docs/decisions/replaced/README.md"),
+        *("*.md", "docs/*.md", "docs/guide/*.md", "docs/internals/*.md", "docs/decisions/*.md"),
         *("Tests/*.md", "apps/*/*.md", "examples/*.md", "bindings/*/*.md"),
     )
     for page in ROOT.glob(pattern)

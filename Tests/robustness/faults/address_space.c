@@ -110,10 +110,10 @@ static const struct scene {
   { "set a text", put_old, set_text, true, 3 },
   { "import", put_old, import_elements, true, 3 },
   { "read JSON", put_elements, read_value, false, 3 },
-  { "observe JSON", put_elements, observe, false, 24 },
+  { "observe JSON", put_elements, observe, false, 3 },
   { "export", put_texts, export_text, false, 3 },
   { "export to a file", put_texts, export_file, false, 3 },
-  { "observe texts", put_texts, observe, false, 24 },
+  { "observe texts", put_texts, observe, false, 3 },
 };
 static const struct scene *scene;
 

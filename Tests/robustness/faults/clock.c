@@ -3,7 +3,7 @@
  * While the library waits: timeouts and helper threads must use a monotonic clock. A call for the wall clock returns a
  * time one hour ahead of the system's, as if the clock were set back by an hour right afterwards.
  *
- * Before each commit, by 40 days, over three centuries: observers, revisions, conditions, settling and recovery must
+ * Before each commit, by 40 days, over three centuries: observers, revisions, conditions, checkpoints and recovery must
  * not notice, and each notice has the time that the clock showed at its commit. */
 #include "expectations.h"
 
@@ -114,8 +114,9 @@ static int64_t time_of(uint64_t revision) {
   return (INT64_C(4070908800) - (int64_t)revision * 40 * 86400) * second + (int64_t)revision;
 }
 
-/* Commits by another process; then by the one that recovers; then more than the ring holds. */
-enum { commits = 1500, more_commits = 100, large_commits = 900, large = 10000 };
+/* Commits by another process, fewer than a journal holds, so that none is missed; then by the one that recovers; then
+ * more than a journal holds. */
+enum { commits = 900, more_commits = 100, large_commits = 1500, large = 10000 };
 
 static struct shared {
   const char *folder;

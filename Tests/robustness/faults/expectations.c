@@ -37,9 +37,6 @@ kept_status status_of(int error) {
 }
 
 void expect_status(kept_status wanted, kept_status status, const char *what) {
-  /* SQLite may lose the reason while it rolls back a commit: it then reports an I/O error instead of a lack of
-   * memory. */
-  if (wanted == KEPT_FAILED && status == KEPT_UNAVAILABLE) wanted = status;
   if (status != wanted) {
     fail("%s: \"%s\" where \"%s\" was expected: %s", what, kept_status_text(status), kept_status_text(wanted),
       status == KEPT_OK ? "" : why.message);
@@ -78,7 +75,7 @@ static void expect_nothing_but_the_store(void) {
   if (folder == NULL) fail("no folder at %s: %s", looked_at, strerror(errno));
   for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
     if ((expects_tidiness && strncmp(entry->d_name, ".new-", 5) == 0) || strcmp(entry->d_name, "quarantine") == 0 ||
-      strcmp(entry->d_name, "damaged") == 0 || strncmp(entry->d_name, "salvaged", 8) == 0) {
+      strcmp(entry->d_name, "damaged") == 0) {
       fail("%s lies in the folder", entry->d_name);
     }
   }

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -27,11 +26,7 @@ static __thread struct {
   long first;
   bool for_ever;
   long met, failed;
-  void (*play)(void);
 } plan;
-
-/* In place of an errno: something happens, and no call fails. */
-enum { CALLED = -2 };
 
 void failing_folder(const char *path) { strncpy(folder, path, sizeof folder - 1); }
 
@@ -43,17 +38,10 @@ void plan_failure(int error, unsigned kinds, long first, bool for_ever) {
   plan.met = plan.failed = 0;
 }
 
-void plan_call(void (*play)(void), unsigned kinds, long first) {
-  plan_failure(CALLED, kinds, first, false);
-  plan.play = play;
-}
-
 long end_failure(void) {
   plan.error = 0;
   return plan.failed;
 }
-
-long calls_met(void) { return plan.met; }
 
 void limit_room(int64_t *word) { room = word; }
 
@@ -65,12 +53,7 @@ static bool fails(unsigned kind) {
   if (!plan.error || !(plan.kinds & kind)) return false;
   plan.met++;
   if (plan.met < plan.first || (plan.met > plan.first && !plan.for_ever)) return false;
-  if (plan.error == CALLED) {
-    plan.play();
-    return false;
-  }
   plan.failed++;
-  if (plan.error == KILLED) raise(SIGKILL);
   errno = plan.error;
   return true;
 }

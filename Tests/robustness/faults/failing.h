@@ -1,5 +1,5 @@
-/* A system that fails on request: the calls by which libkept and SQLite access the files of a store are counted, and
- * fail from the one that the test chooses, or something else happens before that. Only files below `failing_folder` are
+/* A system that fails on request: the calls by which libkept accesses the files of a store are counted, and fail
+ * from the one that the test chooses. Only files below `failing_folder` are
  * affected, and, for plans, only calls of the thread that made them. */
 #ifndef FAILING_H
 #define FAILING_H
@@ -21,19 +21,11 @@ enum {
 /** The folder whose files fail. Initially there is none, and nothing fails. */
 void failing_folder(const char *folder);
 
-/** In place of an errno: the process is killed at the call, as by kill -9. */
-enum { KILLED = -1 };
-
-/** Calls a function once, before call number `first` of these kinds of this thread; no call fails. */
-void plan_call(void (*play)(void), unsigned kinds, long first);
-
 /** Makes the calls of this thread fail with `error`, from call number `first` (1, 2, ...) of these kinds: one or
  * all. */
 void plan_failure(int error, unsigned kinds, long first, bool for_ever);
 /** Ends the planned failure. @return how many calls have failed */
 long end_failure(void);
-/** How many calls of the planned kinds were made. */
-long calls_met(void);
 
 /** Simulates a full disk: `room` is the number of bytes that still fit, for every process that shares the word; a
  *  negative number means no limit. Removing or truncating a file frees its room. */

@@ -15,8 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Up to so many free pages are tried that a whole new store fits in, and the disk holds one for each number. */
-enum { TEXT = 140000, MOST_WRITES = 200, PAGE = 4096, MOST_PAGES = 120, DISK_PAGES = 512 + 400 * MOST_PAGES };
+/* A text does not fit into the zeros of a journal. A whole new store fits into the highest number of free pages that is
+ * tried, and the disk holds one for each number. */
+enum { TEXT = 300000, MOST_WRITES = 200, PAGE = 4096, MOST_PAGES = 120, DISK_PAGES = 512 + 400 * MOST_PAGES };
 
 static struct shared {
   int64_t is_full, others_met_it, has_room, others_wrote, acknowledged, refusals, last;
@@ -112,7 +113,7 @@ static void fill_and_go_on(void *unused) {
   fill_disk(0);
   expect_refusal(set_both(store, 2, KEPT_SHARED), "transaction on a full disk");
   if (get_both(store) != 1) {
-    /* It fitted into the existing log. */
+    /* It fitted into the journal. */
     fill_disk(0);
     expect_ok(set_both(store, 1, KEPT_SHARED), "go back");
   }

@@ -98,7 +98,7 @@ static kept_status play_close(void) {
   return KEPT_OK;
 }
 
-/* Enough data that the log is copied into the database. */
+/* Enough data for a checkpoint, which the maintenance thread makes. */
 static kept_status play_checkpoint(void) {
   static char text[BIG];
   memset(text, 'x', BIG);
@@ -178,7 +178,7 @@ static struct round {
   bool for_ever;
 } current;
 
-/* If a failure was over when SQLite reported it, the reason may be no more precise than "unavailable". */
+/* If a failure was over when it was reported, the reason may be no more precise than "unavailable". */
 static void expect_reason(kept_status status) {
   kept_status wanted = status_of(current.failure->error);
   if (status == KEPT_UNAVAILABLE && !current.for_ever) wanted = status;

@@ -12,7 +12,7 @@
 
 static char folder[4300];
 
-/* The bytes of a page; see PulsePage.swift. 0x78 repeated is a position beyond all others. */
+/* The bytes of a page; see PulseWords.swift. 0x78 repeated is a position beyond all others. */
 static const struct harm {
   const char *name;
   struct stretch {
@@ -25,25 +25,23 @@ static const struct harm {
   { "all ones", { { 0, 4096, 0xFF } } },
   { "all high", { { 0, 4096, 0x78 } } },
   { "no store", { { 16, 16, 0 } } },
-  { "no session", { { 32, 8, 0 } } },
-  { "the words zero", { { 64, 512, 0 } } },
-  { "the words high", { { 64, 512, 0x78 } } },
-  { "the words high, and no ring", { { 64, 512, 0x78 }, { 448, 8, 0 } } },
+  { "no boot", { { 32, 8, 0 } } },
+  { "the words zero", { { 64, 640, 0 } } },
+  { "the words high", { { 64, 640, 0x78 } } },
   { "published zero", { { 64, 16, 0 } } },
   { "published odd", { { 64, 16, 1 } } },
-  { "published and settled zero", { { 64, 16, 0 }, { 192, 8, 0 } } },
   { "published high", { { 64, 16, 0x78 } } },
-  { "published and settled high", { { 64, 16, 0x78 }, { 192, 8, 0x78 } } },
-  { "start high", { { 128, 8, 0x78 } } },
-  { "start and settled high", { { 128, 8, 0x78 }, { 192, 8, 0x78 } } },
-  { "settled zero", { { 192, 8, 0 } } },
-  { "settled high", { { 192, 8, 0x78 } } },
-  { "synced and named high", { { 256, 8, 0x78 }, { 512, 8, 0x78 } } },
-  { "doubt", { { 384, 8, 1 } } },
-  { "no ring", { { 448, 8, 0 } } },
-  { "another ring", { { 448, 8, 0x78 } } },
-  { "no ring, published high", { { 448, 8, 0 }, { 64, 16, 0x78 } } },
-  { "another owner", { { 832, 8, 0x78 } } },
+  { "published and synced zero", { { 64, 16, 0 }, { 192, 8, 0 } } },
+  { "published and synced high", { { 64, 16, 0x78 }, { 192, 8, 0x78 } } },
+  { "one of the two published zero", { { 64, 8, 0 } } },
+  { "one of the two published high", { { 72, 8, 0x78 } } },
+  { "checkpoint zero", { { 128, 8, 0 } } },
+  { "checkpoint high", { { 128, 8, 0x78 } } },
+  { "synced zero", { { 192, 8, 0 } } },
+  { "synced high", { { 192, 8, 0x78 } } },
+  { "dirty", { { 256, 8, 1 } } },
+  { "doubt", { { 320, 8, 1 } } },
+  { "another owner", { { 384, 8, 0x78 } } },
 };
 enum { HARMS = COUNT(harms) };
 

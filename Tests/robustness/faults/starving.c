@@ -29,7 +29,6 @@ static __thread struct {
 } plan;
 
 static const char *const libraries[] = {
-  "libsqlite3.",
   "libpcre2-",
   "libjson-c.",
   "libc.",

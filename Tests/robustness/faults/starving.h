@@ -1,4 +1,4 @@
-/* Memory that is short on request: the allocations of C libraries (SQLite, PCRE2, json-c, the C library for its
+/* Memory that is short on request: the allocations of C libraries (PCRE2, json-c, the C library for its
  * callers), and the C memory that Kept allocates, are counted and fail from the allocation that the test chooses.
  * Swift's own allocations are left alone: they cannot fail without ending the process, so Kept bounds them and tests
  * for memory first (Memory.swift). Only allocations of the thread that planned the shortage are affected. */

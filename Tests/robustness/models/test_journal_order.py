@@ -23,58 +23,35 @@ A, L = Order.ACQUIRE, Order.RELEASE
 
 JOURNAL = {
     "a published frame is not yet written": program(
-        writer=[written("ring", 1), needed(exchange("published", 0, 1), L)],
-        reader=[needed(load("published", 1)), copied("ring", 0)],
+        writer=[written("journal", 1), needed(exchange("published", 0, 1), L)],
+        reader=[needed(load("published", 1)), copied("journal", 0)],
     ),
     "a frame of the writer before is not yet written": program(
         owner=7,
-        first=[written("ring", 1), needed(exchange("owner", 7, 0), L)],
+        first=[written("journal", 1), needed(exchange("owner", 7, 0), L)],
         second=[exchange("owner", 0, 8), exchange("published", 0, 1)],
-        reader=[needed(load("published", 1)), copied("ring", 0)],
+        reader=[needed(load("published", 1)), copied("journal", 0)],
     ),
-    "bytes are overwritten, and `start` is not raised": program(
-        writer=[store("start", 1), needed(FENCE), written("ring", 1)],
-        reader=[copied("ring", 1), needed(FENCE), load("start", 0)],
+    "frames are said to be synced, and a later sync does not include them": program(
+        syncer=[written("disk", 1), needed(exchange("synced", 0, 1), L)],
+        other=[needed(load("synced", 1)), copied("disk", 0)],
     ),
-    "bytes are overwritten, and a killed writer has raised `start`": program(
-        killed=[store("start", 1)],
-        writer=[load("start", 1), FENCE, written("ring", 1)],
-        reader=[copied("ring", 1), needed(FENCE), load("start", 0)],
-    ),
-    "bytes are overwritten before they are settled": program(
-        settler=[copied("ring", 1), needed(exchange("settled", 0, 1), L)],
-        writer=[load("settled", 1), FENCE, written("ring", 1)],
-    ),
-    "a body is named, and a sync does not know of it": program(
-        writer=[exchange("named", 0, 1), exchange("published", 0, 1)],
-        syncer=[needed(load("published", 1)), load("named", 0)],
-    ),
-    "another ring has begun, without its head": program(
-        writer=[written("head", 1), needed(store("journal", 1))],
-        reader=[needed(load("journal", 1)), copied("head", 0)],
-    ),
-    "a frame of another ring is looked for in the old one": program(
-        writer=[store("journal", 1), exchange("published", 0, 1)],
-        reader=[needed(load("published", 1)), load("journal", 0)],
-    ),
-    # The reader's fence is SQLite's, between its two reads of the head of the log's index.
-    "a row is newer than the published frames": program(
-        writer=[exchange("published", 0, 1)],
-        settler=[needed(load("published", 1)), written("row", 1)],
-        reader=[copied("row", 1), needed(FENCE), load("published", 0)],
+    "a checkpoint is announced, and its name still leads to the one before": program(
+        maker=[written("name", 1), needed(exchange("checkpoint", 0, 1), L)],
+        reader=[needed(load("checkpoint", 1)), copied("name", 0)],
     ),
 }
 
 LOCK = {
     "the holder before has written, and the next one does not see it": program(
         owner=7,
-        first=[written("ring", 1), needed(exchange("owner", 7, 0), L)],
-        second=[needed(exchange("owner", 0, 8), A), copied("ring", 0)],
+        first=[written("journal", 1), needed(exchange("owner", 7, 0), L)],
+        second=[needed(exchange("owner", 0, 8), A), copied("journal", 0)],
     ),
     "the holder before sees what the next one writes": program(
         owner=7,
-        first=[copied("ring", 1), needed(exchange("owner", 7, 0), L)],
-        second=[needed(exchange("owner", 0, 8), A), written("ring", 1)],
+        first=[copied("journal", 1), needed(exchange("owner", 7, 0), L)],
+        second=[needed(exchange("owner", 0, 8), A), written("journal", 1)],
     ),
     "two processes take the lock": program(
         one=[exchange("owner", 0, 7)],
@@ -88,16 +65,13 @@ LOCK = {
     # `byte` is the kernel's lock: that it is unlocked is seen after all that its process has done.
     "a process has ended, and what it has written is not seen": program(
         owner=7,
-        ended=[written("ring", 1), needed(store("byte", 1))],
-        taker=[load("owner", 7), needed(load("byte", 1)), exchange("owner", 7, 8), copied("ring", 0)],
+        ended=[written("journal", 1), needed(store("byte", 1))],
+        taker=[load("owner", 7), needed(load("byte", 1)), exchange("owner", 7, 8), copied("journal", 0)],
     ),
-    "the lock of a retired page is taken over, and the page seems to be in use": program(
-        repairer=[exchange("owner", 0, 7), store("published", 1), needed(store("byte", 1))],
-        taker=[load("owner", 7), load("byte", 1), exchange("owner", 7, 8), load("published", 0)],
-    ),
-    "another pulse is named, and its words are not set": program(
-        repairer=[store("published", 1), needed(FENCE), written("session", 1)],
-        joiner=[copied("session", 1), needed(FENCE), load("published", 0)],
+    # The same for a lock that is seen.
+    "a process has set the pulse up and holds it, and one that joins it does not see the words": program(
+        recoverer=[store("published", 1), needed(store("byte", 1))],
+        joiner=[needed(load("byte", 1)), load("published", 0)],
     ),
     "a writer waits, and is not woken": program(
         owner=7,
@@ -124,7 +98,7 @@ SLEEP = {
     "`dirty` was cleared, and the next writer finds it set": program(
         owner=7,
         dirty=1,
-        settler=[store("dirty", 0), exchange("owner", 7, 0)],
+        syncer=[store("dirty", 0), exchange("owner", 7, 0)],
         writer=[exchange("owner", 0, 8), load("dirty", 1)],
     ),
 }

@@ -8,9 +8,6 @@ enum Planted {
 
   static func has(_ fault: String) -> Bool { chosen == fault }
 
-  /// What this process has settled last.
-  nonisolated(unsafe) static var settled: SettledPlace?
-
   /// Lengthens the time when a fault does harm.
   static func pause(milliseconds: Int) {
     var time = timespec(tv_sec: 0, tv_nsec: milliseconds * 1_000_000)

@@ -1,7 +1,7 @@
 /* Files of a store are truncated, changed in one bit, deleted, exchanged for others and for yesterday's: after the
  * store was closed, after kill -9, and while processes have it open. Each key has the value that was acknowledged last,
  * or the opening says that the store was salvaged, or a call says that it is damaged or not in its place; no value is
- * torn. Harm to the pulse and to SQLite's shared memory loses nothing, and is not reported. */
+ * torn. Harm to the pulse loses nothing, and is not reported. */
 #include "torture.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The values of the first key are bodies in the database, before they are settled. */
-enum { KEYS = 12, LENGTH = 3000, LARGE = 140000, RING = 1 << 20 };
+/* MANY writes are more than a journal has. */
+enum { KEYS = 12, LENGTH = 3000, LARGE = 140000, MANY = 1000 };
 
 /* The values of another store have numbers above all of this one. */
 enum { OTHERS = 1000000 };
@@ -30,19 +30,19 @@ static struct shared {
 static const char *folder;
 static char yesterday[4300], another[4300];
 static unsigned whole, salvaged, refused;
-/* The length of the first key's values. */
-static size_t longest = LARGE;
 
 /* Files */
 
-static const char *const names[] = { "journal", "pulse", "values.sqlite", "values.sqlite-wal", "values.sqlite-shm" };
-enum { JOURNAL, PULSE, DATABASE, LOG, MEMORY, NAMES };
+static const char *const names[] = { "journal", "pulse", "values", "history" };
+enum { JOURNAL, PULSE, VALUES, HISTORY, NAMES };
+
+static const char *path_of(const char *place, int name) {
+  return name == JOURNAL || name == HISTORY ? last_of(place, names[name]) : file_of(place, names[name]);
+}
 
 static void copy_folder(const char *from, const char *to) {
   mkdir(to, 0700);
-  for (int name = 0; name < NAMES; name++) {
-    if (!copy_file(file_of(from, names[name]), file_of(to, names[name]))) unlink(file_of(to, names[name]));
-  }
+  for (int name = 0; name < NAMES; name++) copy_file(path_of(from, name), path_of(to, name));
 }
 
 enum { TRUNCATED, CUT_TO_NOTHING, FLIPPED, DELETED, ANOTHERS, YESTERDAYS, HARMS };
@@ -51,11 +51,9 @@ static const char *const harms[] = { "truncated", "cut to nothing", "flipped", "
 
 /** Returns false if there is nothing to harm. */
 static bool do_harm(int name, int harm, uint64_t *random) {
-  const char *path = file_of(folder, names[name]);
+  const char *path = path_of(folder, name);
   struct stat status;
-  bool is_there = stat(path, &status) == 0 && status.st_size != 0;
-  /* SQLite removes its log at the end; another's may come to lie there. */
-  if (!is_there && (name != LOG || harm != ANOTHERS)) return false;
+  if (stat(path, &status) != 0 || status.st_size == 0) return false;
   if (harm == DELETED) return unlink(path) == 0;
   if (harm == TRUNCATED) return truncate(path, (off_t)random_below(random, (uint64_t)status.st_size)) == 0;
   if (harm == CUT_TO_NOTHING) return truncate(path, 0) == 0;
@@ -75,14 +73,14 @@ static bool do_harm(int name, int harm, uint64_t *random) {
   /* A new file takes the place of the other, as a program that restores a backup does it. */
   char new[4500];
   snprintf(new, sizeof new, "%s.restored", path);
-  if (!copy_file(file_of(harm == YESTERDAYS ? yesterday : another, names[name]), new)) return false;
+  if (!copy_file(path_of(harm == YESTERDAYS ? yesterday : another, name), new)) return false;
   return rename(new, path) == 0;
 }
 
 /* Values */
 
 static size_t fill(char *text, int key, int64_t number) {
-  size_t length = key == 0 ? longest : LENGTH;
+  size_t length = key == 0 ? LARGE : LENGTH;
   memset(text, 'a' + (int)((number + key) % 26), length);
   text[snprintf(text, 32, "%d:%" PRId64 ".", key, number)] = '.';
   return length;
@@ -150,8 +148,8 @@ static kept_status look_next(kept_store **store) {
   kept_options options = KEPT_OPTIONS_INIT;
   options.busy_timeout_ms = 60000;
   kept_status status = kept_open(folder, &options, store, &why);
-  /* One bit of the database's head says that only a newer SQLite can read it. */
-  bool may_be_newer = harmed_file == DATABASE && harm == FLIPPED;
+  /* One bit of its head says that only a newer version can read it. */
+  bool may_be_newer = harmed_file == VALUES && harm == FLIPPED;
   if (status != KEPT_SALVAGED && !(may_be_newer && status == KEPT_UNSUPPORTED)) expect_ok(status, describe());
   return status;
 }
@@ -161,7 +159,7 @@ static void look(void *unused) {
   kept_status opened = look_next(&store);
   store_word(&shared->harmed, opened);
   if (opened == KEPT_UNSUPPORTED) return;
-  if (opened == KEPT_SALVAGED && (harmed_file == PULSE || harmed_file == MEMORY)) {
+  if (opened == KEPT_SALVAGED && harmed_file == PULSE) {
     fail("%s, and the store was salvaged: nothing of it was damaged", describe());
   }
   for (int key = 0; key < KEYS; key++) {
@@ -204,24 +202,10 @@ static void look_again(void *unused) {
 }
 
 static void play_at_rest(uint64_t *random) {
-  /* The database and its log are checked without the pulse, too, when the ring has gone round and cannot complete
-   * them. Then no value is a body: one that is damaged in the log would look as if a loss of power had taken it. */
-  bool is_older_journal = harmed_file == JOURNAL && harm == YESTERDAYS;
-  bool may_lack_pulse = harmed_file == DATABASE || harmed_file == LOG || is_older_journal;
-  bool has_pulse = !may_lack_pulse || random_below(random, 2);
-  longest = has_pulse ? LARGE : LENGTH;
   play_day(1 + random_below(random, 30), false);
   copy_folder(folder, yesterday);
-  uint64_t writes = 1 + random_below(random, random_below(random, 2) ? 30 : 3 * RING / LENGTH);
-  if (is_older_journal && !has_pulse) {
-    /* Closing settles. What comes after that is only in today's journal, and only the database shows its age. */
-    play_day(1 + random_below(random, 30), false);
-    play_day(1 + random_below(random, 30), true);
-  } else {
-    play_day(has_pulse ? writes : 2 * RING / LENGTH, random_below(random, 2));
-  }
+  play_day(1 + random_below(random, random_below(random, 2) ? 30 : MANY), random_below(random, 2));
   if (!do_harm(harmed_file, harm, random)) return;
-  if (!has_pulse) unlink(file_of(folder, names[PULSE]));
   finish(start(look, NULL));
   if (load(&shared->harmed) == KEPT_UNSUPPORTED) return;
   if (load(&shared->harmed) == KEPT_SALVAGED) salvaged++;
@@ -245,7 +229,7 @@ static void use(void *own) {
     if (status == KEPT_OK && get(store, key) == 0) fail("%s, and a written value is missing", describe());
     if (i % 50 == 0) let_pass(random_below(&random, 600000));
   }
-  if (is_refused && (harmed_file == PULSE || harmed_file == MEMORY)) fail("%s: %s", describe(), why.message);
+  if (is_refused && harmed_file == PULSE) fail("%s: %s", describe(), why.message);
   add(&shared->ended, is_refused);
   kept_close(store);
 }
@@ -255,7 +239,7 @@ static void play_in_use(uint64_t *random) {
   copy_folder(folder, yesterday);
   pid_t process = start(use, NULL);
   await_word(&shared->open, 1, "the store could not be opened");
-  /* A mapped file that is truncated ends the process that reads it, and SQLite's files are SQLite's. */
+  /* A mapped file that is truncated ends the process that reads it. */
   bool cuts = harm == TRUNCATED || harm == CUT_TO_NOTHING;
   bool done = harmed_file == JOURNAL || (harmed_file == PULSE && !cuts && harm != FLIPPED);
   done = done && do_harm(harmed_file, harm, random);
@@ -274,7 +258,6 @@ static void play_in_use(uint64_t *random) {
 
 static void play_round(uint64_t *random) {
   memset(shared, 0, sizeof *shared);
-  longest = LARGE;
   folder = fresh_folder();
   snprintf(yesterday, sizeof yesterday, "%s.yesterday", folder);
   snprintf(another, sizeof another, "%s.another", folder);
@@ -283,13 +266,12 @@ static void play_round(uint64_t *random) {
   const char *own = folder;
   folder = another;
   for (int key = 0; key < KEYS; key++) store_word(&shared->keys[key].begun, OTHERS);
-  /* Around the ring, so that its log has values. */
-  play_day(harmed_file == LOG && harm == ANOTHERS ? 2 * RING / LENGTH : 30, true);
+  play_day(random_below(random, 2) ? 30 : MANY, random_below(random, 2));
   folder = own;
   memset(shared, 0, sizeof *shared);
-  /* A store without a database is a new one, and one with another database is that other store. */
-  if (harmed_file == DATABASE && (harm == DELETED || harm == CUT_TO_NOTHING || harm == ANOTHERS)) harm = FLIPPED;
-  if (random_below(random, 6) == 0) harmed_file = harmed_file % 2, play_in_use(random);
+  /* A store with another's values is that other store. */
+  if (harmed_file == VALUES && harm == ANOTHERS) harm = FLIPPED;
+  if (random_below(random, 6) == 0) harmed_file %= 2, play_in_use(random);
   else play_at_rest(random);
   remove_tree(yesterday);
   remove_tree(another);

@@ -90,7 +90,7 @@ static void play_round(uint64_t *random) {
   pid_t victim = start(import_and_export, NULL);
   await_word(&shared->exported, before + 1, "nothing was imported");
   if (round_now % 2 == 0) let_pass(random_below(random, 20000));
-  else if (stop_at(victim, WRITING, folder, random)) writing++;
+  else if (stop_at(victim, COMMITTING, folder, random)) writing++;
   kill_now(victim);
   finish(start(look, NULL));
 }

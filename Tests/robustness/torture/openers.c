@@ -1,15 +1,17 @@
 /* Many processes open a store at once that was left behind: by writers that were killed, or as a loss of power leaves
- * it, without SQLite's shared memory, perhaps without the pulse, and with a torn frame at the end. One of them recovers
+ * it, perhaps without the pulse, and with a torn frame at the end. One of them recovers
  * it, the others wait for that; all read the acknowledged values, write, and find the writes of all of them. */
 #include "torture.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { OPENERS = 32, LEAST = 30 };
+/* Frames begin at this byte of a journal. */
+enum { OPENERS = 32, LEAST = 30, FRAMES = 512 };
 
 static struct shared {
   int64_t begun, acknowledged, ready, go, written, go_on;
@@ -29,7 +31,6 @@ static void write_until_killed(void *unused) {
     options.durability = number % 8 == 0 ? KEPT_DURABLE : KEPT_SHARED;
     expect_ok(kept_begin(store, &options, &both, &why), "begin");
     expect_ok(kept_set_int64(both, "left", number, &why), "write");
-    /* Now and then it is a body in the database. */
     expect_ok(kept_set_bytes(both, "bytes", text, number % 16 == 0 ? sizeof text : 1000, &why), "write");
     expect_ok(kept_set_int64(both, "right", number, &why), "write");
     expect_ok(kept_commit(both, NULL, &why), "commit");
@@ -64,14 +65,16 @@ static void open_with_others(void *own) {
 
 /** Unsynced data is lost from some byte of the journal on: behind all frames lies a part of one. */
 static void tear_end(uint64_t *random) {
-  static unsigned char ring[1 << 20];
-  int file = open(file_of(folder, "journal"), O_RDWR | O_CLOEXEC);
-  ssize_t at = 0, length = file < 0 ? -1 : pread(file, ring, sizeof ring, 4096);
-  for (uint32_t frame; at + 64 <= length && (memcpy(&frame, ring + at, 4), frame != 0);) at += frame & ~7u;
-  if (at + 64 > length) fail("the journal cannot be read");
-  for (int i = 0; i < 64; i++) ring[at + i] = i == 0 ? 64 : i < 4 ? 0 : (unsigned char)random_below(random, 256);
-  if (pwrite(file, ring + at, 64, 4096 + at) != 64) fail("the journal cannot be written");
+  const char *path = last_of(folder, "journal");
+  unsigned char torn[64] = { sizeof torn };
+  size_t length = 0, at = FRAMES;
+  char *bytes = read_file(path, &length);
+  for (uint32_t frame; bytes && at + 4 <= length && (memcpy(&frame, bytes + at, 4), frame != 0);) at += frame & ~7u;
+  for (size_t i = 4; i < sizeof torn; i++) torn[i] = (unsigned char)random_below(random, 256);
+  int file = open(path, O_WRONLY | O_CLOEXEC);
+  if (bytes == NULL || pwrite(file, torn, sizeof torn, (off_t)at) != sizeof torn) fail("the journal cannot be torn");
   close(file);
+  free(bytes);
 }
 
 static void play_round(uint64_t *random) {
@@ -85,7 +88,6 @@ static void play_round(uint64_t *random) {
   if (random_below(random, 2)) {
     /* The page cache of this machine is the disk of that one, so nothing synced is lost. */
     lost_power++;
-    unlink(file_of(folder, "values.sqlite-shm"));
     if (random_below(random, 2)) unlink(file_of(folder, "pulse")), without_pulse++;
     tear_end(random);
   }

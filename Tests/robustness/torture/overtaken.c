@@ -1,6 +1,6 @@
-/* Readers that are overtaken all the time: writers lap the ring while readers pause, come and go, and stop in the
- * middle of a read. No read is stale or torn, no transaction is seen in part, a condition on a key that was written and
- * removed in between does not hold, and observers receive the last value of each key. */
+/* Readers that are overtaken all the time: checkpoints replace the journals while readers pause, come and go, and stop
+ * in the middle of a read. No read is stale or torn, no transaction is seen in part, a condition on a key that was
+ * written and removed in between does not hold, and observers receive the last value of each key. */
 #include "torture.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The ring has 1 MiB, until it is full before it is settled. */
+/* The journals are replaced after 64 KiB. */
 enum { WRITERS = 2, READERS = 3, KEYS = 40, LENGTH = 12000, READS = 60 };
 
 static struct shared {
@@ -140,7 +140,7 @@ static void expect_conflict(kept_store *store, uint64_t *random) {
 static void read_on(void *own) {
   uint64_t random = seed * 3 + (uint64_t)(intptr_t)own + round_now;
   while (!load(&shared->stop)) {
-    /* Values that are not in memory are read from the database, while it is settled. */
+    /* Values that are not in memory are read from checkpoints, while they are replaced. */
     kept_store *store = open_store(folder, KEPT_SHARED, 30000);
     for (int i = 0; i < READS && !load(&shared->stop); i++) {
       struct writer *writer = &shared->writers[random_below(&random, WRITERS)];
@@ -161,7 +161,7 @@ static void receive(void *own, const kept_notice *notice) {
   if (number < load(last)) fail("delivered %" PRId64 " after %" PRId64, number, load(last));
   store_word(last, number);
   add(&shared->delivered, 1);
-  /* While it is slow, the ring goes round. */
+  /* While it is slow, journals come and go. */
   let_pass(5000);
 }
 
@@ -195,7 +195,7 @@ static void play_round(uint64_t *random) {
   await_word(&shared->writers[0].pairs, 1, "nothing was written");
   for (int i = 0; i < READERS; i++) readers[i] = start(read_on, (void *)(intptr_t)i);
   pid_t observer = start(observe, NULL);
-  /* One reader is stopped at any time, also between its copy of the ring and its look at `start`. */
+  /* One reader is stopped at any time, also between its look at a journal and at the next one. */
   for (int i = 0; i < 40; i++) {
     kill(readers[0], SIGSTOP);
     let_pass(random_below(random, 30000));
@@ -219,6 +219,6 @@ int main(int argc, char **argv) {
     play_round(&random);
     reads += shared->reads, conflicts += shared->conflicts, delivered += shared->delivered;
   }
-  return end_torture("%" PRId64 " reads, %" PRId64 " conflicts and %" PRId64 " notices while the ring went round",
+  return end_torture("%" PRId64 " reads, %" PRId64 " conflicts and %" PRId64 " notices while journals were replaced",
     reads, conflicts, delivered);
 }

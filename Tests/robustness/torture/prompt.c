@@ -1,5 +1,5 @@
 /* The wake-up of a process that waits: one that sleeps receives a commit within a fraction of a second, and not when it
- * would have looked anyway. And what a killed writer leaves is settled by a process that only waits. */
+ * would have looked anyway. And what a killed writer leaves is synced by a process that only waits. */
 #include "torture.h"
 
 #include <fcntl.h>
@@ -7,9 +7,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A process that waits while there is something to settle looks each second. On a busy machine a wake-up may be late,
+/* A process that waits while there is something to sync looks each second. On a busy machine a wake-up may be late,
  * but not every one in a row. */
-enum { COMMITS = 6, PROMPT_MS = 400, SETTLING_MS = 60000 };
+enum { COMMITS = 6, PROMPT_MS = 400, SYNCING_MS = 60000 };
 
 static struct shared {
   int64_t begun, written, received, listens, stop;
@@ -45,17 +45,17 @@ static void write_on(void *unused) {
   }
 }
 
-/* The words of the pulse, see PulsePage.swift. */
-enum { PUBLISHED = 64, SETTLED = 64 + 2 * 64 };
+/* The words of the pulse, see PulseWords.swift. */
+enum { PUBLISHED = 64, SYNCED = 64 + 2 * 64 };
 
-static void await_settling(int64_t milliseconds, const char *what) {
+static void await_syncing(int64_t milliseconds, const char *what) {
   const char *path = file_of(folder, "pulse");
   int file = open(path, O_RDONLY | O_CLOEXEC);
   char *page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
   close(file);
   if (file < 0 || page == MAP_FAILED) fail("there is no pulse");
   int64_t published = load((int64_t *)(page + PUBLISHED)), end = now_ns() + milliseconds * INT64_C(1000000);
-  while (load((int64_t *)(page + SETTLED)) < published) {
+  while (load((int64_t *)(page + SYNCED)) < published) {
     if (now_ns() > end) fail("%s", what);
     let_pass(50);
   }
@@ -69,7 +69,7 @@ static void play_round(uint64_t *random) {
   await_word(&shared->listens, 1, "the store could not be opened");
   int64_t fastest = INT64_MAX;
   for (int64_t number = 1; number <= COMMITS; number++) {
-    /* So that the listener sleeps, sometimes after everything was settled. */
+    /* So that the listener sleeps, sometimes after everything was synced. */
     let_pass(20000 + random_below(random, number == 3 ? 1500000 : 50000));
     int64_t since = now_ns();
     store_word(&shared->begun, number);
@@ -80,8 +80,8 @@ static void play_round(uint64_t *random) {
     fail("the fastest of %d notices took %" PRId64 " ms", COMMITS, fastest / 1000000);
   if (fastest > fastest_ns) fastest_ns = fastest;
   if (round_now % 2) {
-    /* Once more, just when the earlier commits are settled. */
-    await_settling(SETTLING_MS, "no process has settled");
+    /* Once more, just when the earlier commits are synced. */
+    await_syncing(SYNCING_MS, "no process has synced");
     store_word(&shared->begun, COMMITS + 1);
     await_word(&shared->written, COMMITS + 1, "nothing was written");
   } else {
@@ -90,10 +90,10 @@ static void play_round(uint64_t *random) {
   }
   kill_now(writer);
   if (round_now % 2) let_pass(50000);
-  else await_settling(SETTLING_MS, "no process has settled what a killed writer left");
+  else await_syncing(SYNCING_MS, "no process has synced what a killed writer left");
   store_word(&shared->stop, 1);
   finish(listener);
-  await_settling(0, "the last process has closed the store, and not settled it");
+  await_syncing(0, "the last process has closed the store, and not synced it");
 }
 
 int main(int argc, char **argv) {

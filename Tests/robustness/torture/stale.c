@@ -92,7 +92,7 @@ static void write_key(kept_store *store, int key) {
   add(&shared->writes, 1);
 }
 
-/* One of its threads reads: the process's own index applies its own commits without querying SQLite. */
+/* One of its threads reads: the process's own index applies its own commits without reading the journal. */
 static void write_until_stopped(void *context) {
   int writer = *(int *)context;
   uint64_t random = (uint64_t)now_ns();

@@ -10,11 +10,11 @@
 #include <string.h>
 
 /* A commit writes the same number into all keys of its writer, and into its secret now and then, because an old secret
- * is erased. MANY keys are there after every MANY_EACH-th commit, and make it too large for the journal. */
-enum { WRITERS = 2, READERS = 2, OBSERVERS = 2, COMMITS = 200, MANY = 40, MANY_EACH = 64 };
+ * is erased. MANY keys are there after every MANY_EACH-th commit, and make it a long one. */
+enum { WRITERS = 2, READERS = 2, OBSERVERS = 2, COMMITS = 400, MANY = 40, MANY_EACH = 64 };
 enum { SECRET_EACH = 16, MANY_LENGTH = 120000, MOST_LENGTH = 16 << 20, NAME = 48 };
 
-/* Values of more bytes have a table of their own; are not in the history; are not in the journal; are refused. */
+/* Values of more bytes are not copied into an overlay; are not in the history. */
 static const size_t limits[] = { 32, 512, 4096, 65536, 128 << 10, 128 << 10, 128 << 10, 256 << 10, 1 << 20 };
 
 static struct shared {
@@ -340,12 +340,18 @@ static void receive(void *own, const kept_notice *notice) {
   observer *observer = own;
   bool is_initial = kept_notice_origin(notice) == KEPT_ORIGIN_INITIAL, has_missed = kept_notice_may_have_missed(notice);
   if (is_initial) observer->seen = (seen){ 0 };
+  /* The many keys change together, also if commits were merged. */
+  bool has_many = false;
   for (size_t i = 0; i < kept_notice_count(notice); i++) {
     const char *name = kept_notice_key(notice, i), *key = strchr(name, '.') + 1;
     int64_t old = value_of(kept_notice_old(notice, i), name), new = value_of(kept_notice_new(notice, i), name);
     /* Items that are not counted again were there before. */
     if (strncmp(key, "item.", 5) == 0 && (old != 0) == (new != 0)) continue;
-    if (strncmp(key, "many.", 5) == 0 && (old != 0) == (new != 0)) observer->seen.many_count -= new != 0 ? 1 : -1;
+    if (strncmp(key, "many.", 5) == 0) {
+      if (!has_many) observer->seen.many = 0;
+      if ((old != 0) == (new != 0)) observer->seen.many_count -= new != 0 ? 1 : -1;
+      has_many = true;
+    }
     note(&observer->seen, key, new);
   }
   check(&observer->seen, observer->writer, load(observer->received),
@@ -386,6 +392,14 @@ static void observe(void *own) {
 
 /* Rounds */
 
+/* Whether two checkpoints have replaced a journal and the next one. */
+static bool is_gone(const char *journal) {
+  char next[4300];
+  int length = (int)(strrchr(journal, '.') + 1 - journal), number = atoi(journal + length);
+  snprintf(next, sizeof next, "%.*s%d", length, journal, number + 1);
+  return strcmp(last_of(folder, "journal"), next) != 0 && !is_there(journal) && !is_there(next);
+}
+
 static void play_round(uint64_t *random) {
   pid_t writers[WRITERS], readers[READERS], observers[OBSERVERS];
   memset(shared, 0, sizeof *shared);
@@ -397,16 +411,25 @@ static void play_round(uint64_t *random) {
   await_word(&shared->writers[0].acknowledged, 1, "nothing was written");
   for (int i = 0; i < READERS; i++) readers[i] = start(read_on, (void *)(intptr_t)i);
   for (int i = 0; i < OBSERVERS; i++) observers[i] = start(observe, (void *)(intptr_t)i);
-  /* The ring goes round while an observer is stopped, so that it has to be told the present state. */
+  await_word(&shared->received[OBSERVERS - 1][0], 1, "nothing was observed");
   while (load(&shared->writers[0].acknowledged) < COMMITS) {
     int64_t next = load(&shared->writers[0].acknowledged) + 10 + (int64_t)random_below(random, 40);
+    char journal[4300];
+    snprintf(journal, sizeof journal, "%s", last_of(folder, "journal"));
     kill(observers[OBSERVERS - 1], SIGSTOP);
-    /* It may have been stopped while it held a lock. */
-    for (int i = 0;
-      i < 100 && load(&shared->writers[0].acknowledged) < next && load(&shared->writers[0].acknowledged) < COMMITS; i++)
+    /* At first, and now and then, until the next journal is gone too, so that the observer has to be told the present
+     * state. It may have been stopped while it held a lock. */
+    bool is_long = load(&shared->resynced) == 0 || random_below(random, 4) == 0;
+    for (int64_t last = 0, i = 0; i < 100 && load(&shared->writers[0].acknowledged) < COMMITS; i++) {
+      if (is_long ? is_gone(journal) : load(&shared->writers[0].acknowledged) >= next) break;
+      if (load(&shared->writers[0].acknowledged) > last) last = load(&shared->writers[0].acknowledged), i = 0;
       let_pass(10000);
+    }
+    next = load(&shared->writers[0].acknowledged);
     kill(observers[OBSERVERS - 1], SIGCONT);
-    let_pass(random_below(random, 30000));
+    await_word(&shared->received[OBSERVERS - 1][0], next, "the observer that was stopped did not go on");
+    /* It may have been stopped in a checkpoint, for which the writers wait when the journals are long. */
+    if (next < COMMITS) await_word(&shared->writers[0].acknowledged, next + 1, "the writers did not go on");
   }
   for (int i = 0; i < WRITERS; i++) finish(writers[i]);
   for (int i = 0; i < OBSERVERS; i++) finish(observers[i]);

@@ -1,6 +1,7 @@
 /* How torture programs get their seeds, folders and processes, and how they report failures. */
 #include "torture.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -93,6 +94,21 @@ const char *fresh_folder(void) {
   if (folders > 0) remove_tree(folder);
   snprintf(folder, sizeof folder, "%s/store-%u", root, ++folders);
   return folder;
+}
+
+const char *last_of(const char *folder, const char *name) {
+  size_t length = strlen(name);
+  unsigned long last = 0;
+  char path[64];
+  DIR *names = opendir(folder);
+  for (struct dirent *entry; names && (entry = readdir(names));) {
+    if (strncmp(entry->d_name, name, length) != 0 || entry->d_name[length] != '.') continue;
+    unsigned long number = strtoul(entry->d_name + length + 1, NULL, 10);
+    if (number > last) last = number;
+  }
+  if (names) closedir(names);
+  snprintf(path, sizeof path, "%s.%lu", name, last);
+  return file_of(folder, path);
 }
 
 kept_store *open_store(const char *path, uint32_t durability, uint32_t busy_timeout_ms) {

@@ -48,6 +48,8 @@ int64_t add(int64_t *word, int64_t value);
 
 /** A path at which no file exists; the previous one is removed with all its contents. */
 const char *fresh_folder(void);
+/** The path of the file `name`.N with the highest number N in a folder; `name`.0 if there is none. */
+const char *last_of(const char *folder, const char *name);
 /** Opens a store, or fails. */
 kept_store *open_store(const char *folder, uint32_t durability, uint32_t busy_timeout_ms);
 /** Fails unless the call, which reports into `why`, returned KEPT_OK. */

@@ -116,11 +116,17 @@ package final class DamagedStore {
     let engine = try Engine(try OpenFolder.own(folder))
     outcome.isSalvaged = try engine.read { $0.note != "" }
     outcome.right = []
-    var (listed, twice): ([KeyName: Bool], KeyName?) = ([:], nil)
-    try engine.read { chain throws(StoreError) in
-      try chain.forEachState(below: "") { key, state throws(StoreError) in
-        if listed.updateValue((try? state.get()) != nil, forKey: key) != nil { twice = key }
+    var (listed, twice): ([KeyName: Bool]?, KeyName?) = ([:], nil)
+    do throws(StoreError) {
+      try engine.read { chain throws(StoreError) in
+        try chain.forEachState(below: "") { key, state throws(StoreError) in
+          if listed?.updateValue((try? state.get()) != nil, forKey: key) != nil { twice = key }
+        }
       }
+    } catch {
+      // No listing leaves out a key whose name is damaged.
+      guard error.code == .corrupt, !isLast else { throw error }
+      listed = nil
     }
     if let twice { throw Fault(description: "\(place): \(twice) is listed twice") }
     for (key, known) in values {
@@ -130,7 +136,7 @@ package final class DamagedStore {
           throw Fault(description: "\(place): \(key) is \(found.map(String.init(describing:)) ?? "absent")")
         }
         if found == known.last { outcome.right.insert(key) }
-        if found != nil, listed[key] != true { throw Fault(description: "\(place): \(key) is not listed") }
+        if found != nil, let listed, listed[key] != true { throw Fault(description: "\(place): \(key) is not listed") }
       } catch let error as StoreError {
         if isLast || error.code != .corrupt { throw Fault(description: "\(place): \(key): \(error)") }
       }

@@ -9,7 +9,6 @@ import KeptSystem
 import KeptValues
 
 @testable import KeptCore
-@testable import KeptEngineStorage
 
 /// A pipe that carries single bytes between processes.
 struct Signals {
@@ -62,13 +61,13 @@ enum Forking {
     guard waitpid(child, &status, 0) == child, status == 0 else { throw Failed("a child ended with \(status)") }
   }
 
-  private static func set(_ storage: EngineStorage, _ key: String, _ number: Int64) throws {
+  private static func set(_ storage: LocalStorage, _ key: String, _ number: Int64) throws {
     var batch = Batch()
     batch.edit(try KeyName(key), .set(.int(number)))
     _ = try storage.commit(batch)
   }
 
-  private static func expect(_ storage: EngineStorage, _ key: String, _ number: Int64) throws {
+  private static func expect(_ storage: LocalStorage, _ key: String, _ number: Int64) throws {
     let found = try storage.entry(for: KeyName(key))?.value
     guard found == .int(number) else { throw Failed("\(key) is \(String(describing: found)), not \(number)") }
   }
@@ -94,7 +93,7 @@ enum Forking {
 
   static func run(_ folder: String, _ mode: String) throws {
     if mode == "orphan" { return try outliveParent(folder) }
-    let storage = try EngineStorage(path: folder)
+    let storage = try LocalStorage(path: folder)
     try set(storage, "a", 1)
     switch mode {
     case "using": try keepUsing(storage, folder)
@@ -109,7 +108,7 @@ enum Forking {
   }
 
   /// The child has locks of its own: it keeps them when the parent closes.
-  private static func keepUsing(_ storage: EngineStorage, _ folder: String) throws {
+  private static func keepUsing(_ storage: LocalStorage, _ folder: String) throws {
     let (isUsed, end) = (Signals(), Signals())
     let child = try forkChild {
       try set(storage, "b", 2)
@@ -127,7 +126,7 @@ enum Forking {
     storage.close()
     guard !isClosed(folder) else { throw Failed("the child has lost its lock") }
     // A process that joins needs a living holder.
-    let other = try EngineStorage(path: folder, busyTimeoutMilliseconds: 100)
+    let other = try LocalStorage(path: folder, busyTimeoutMilliseconds: 100)
     end.send()
     try awaitEnd(child)
     try expect(other, "c", 3)
@@ -136,7 +135,7 @@ enum Forking {
   }
 
   /// The child does not use the store, and keeps no other process out.
-  private static func stayIdle(_ storage: EngineStorage, _ folder: String) throws {
+  private static func stayIdle(_ storage: LocalStorage, _ folder: String) throws {
     let end = Signals()
     let child = try forkChild {
       end.await()
@@ -145,7 +144,7 @@ enum Forking {
     }
     storage.close()
     guard isClosed(folder) else { throw Failed("the child has its parent's lock") }
-    let other = try EngineStorage(path: folder, busyTimeoutMilliseconds: 100)
+    let other = try LocalStorage(path: folder, busyTimeoutMilliseconds: 100)
     end.send()
     try awaitEnd(child)
     try expect(other, "b", 2)
@@ -155,7 +154,7 @@ enum Forking {
   private static func outliveParent(_ folder: String) throws {
     let (isForked, end, isUsed) = (Signals(), Signals(), Signals())
     let parent = try forkChild {
-      let storage = try EngineStorage(path: folder)
+      let storage = try LocalStorage(path: folder)
       try set(storage, "a", 1)
       _ = try forkChild {
         isForked.send()
@@ -169,7 +168,7 @@ enum Forking {
     try awaitEnd(parent)
     isForked.await()
     guard isClosed(folder) else { throw Failed("the child has its parent's lock of the folder") }
-    let storage = try EngineStorage(path: folder)
+    let storage = try LocalStorage(path: folder)
     guard !storage.engine.pulse.hasOtherHolder else { throw Failed("the child has its parent's place") }
     end.send()
     isUsed.await()
@@ -177,7 +176,7 @@ enum Forking {
     print("ok")
   }
 
-  private static func execute(_ storage: EngineStorage, _ folder: String) throws {
+  private static func execute(_ storage: LocalStorage, _ folder: String) throws {
     let end = Signals()
     var ends: [Int32] = [-1, -1]
     _ = pipe(&ends)
@@ -196,7 +195,7 @@ enum Forking {
   }
 
   /// Others have changed the store, and closed it, before the child uses it.
-  private static func recover(_ storage: EngineStorage, _ folder: String) throws {
+  private static func recover(_ storage: LocalStorage, _ folder: String) throws {
     let (isClosed, isUsed) = (Signals(), Signals())
     let child = try forkChild {
       isClosed.await()
@@ -205,7 +204,7 @@ enum Forking {
       isUsed.send()
     }
     storage.close()
-    let other = try EngineStorage(path: folder)
+    let other = try LocalStorage(path: folder)
     for number in 2...3 as ClosedRange<Int64> {
       try set(other, "a", number)
       try other.engine.checkpoint()
@@ -214,21 +213,21 @@ enum Forking {
     isClosed.send()
     isUsed.await()
     try awaitEnd(child)
-    try expect(try EngineStorage(path: folder), "b", 2)
+    try expect(try LocalStorage(path: folder), "b", 2)
   }
 
   /// The child closes a store that it has not used.
-  private static func closeUnused(_ storage: EngineStorage, _ folder: String) throws {
+  private static func closeUnused(_ storage: LocalStorage, _ folder: String) throws {
     try awaitEnd(forkChild { storage.close() })
     guard !isClosed(folder) else { throw Failed("the child has closed its parent's lock") }
-    let other = try EngineStorage(path: folder, busyTimeoutMilliseconds: 100)
+    let other = try LocalStorage(path: folder, busyTimeoutMilliseconds: 100)
     try set(other, "a", 2)
     try expect(storage, "a", 2)
   }
 
   /// A thread of the parent waits for the write lock.
-  private static func whileWriting(_ storage: EngineStorage, _ folder: String) throws {
-    let other = try EngineStorage(path: folder)
+  private static func whileWriting(_ storage: LocalStorage, _ folder: String) throws {
+    let other = try LocalStorage(path: folder)
     let isDone = Monitor(false)
     let (isRead, end) = (Signals(), Signals())
     guard other.engine.pulse.tryLockForWriting() else { throw Failed("the write lock is not free") }
@@ -255,7 +254,7 @@ enum Forking {
   }
 
   /// Threads commit, make checkpoints, sync and read while the process forks.
-  private static func underLoad(_ storage: EngineStorage, rounds: Int) throws {
+  private static func underLoad(_ storage: LocalStorage, rounds: Int) throws {
     let (stop, shared) = (Monitor(false), storage)
     let (running, faults, written) = (Monitor(0), Monitor<[String]>([]), Monitor<[Int64]>([0, 0]))
     // Some that are only in the checkpoint.

@@ -4,12 +4,11 @@
 import CPlatform
 @testable import KeptCore
 import KeptEngine
-@testable import KeptEngineStorage
 import KeptValues
 
 enum LittleMemory {
   static func run(_ folder: String) throws {
-    let writer = try EngineStorage(path: folder)
+    let writer = try LocalStorage(path: folder)
     // No thread takes memory in between.
     writer.readers.maintenance.end()
     var batch = Batch()
@@ -25,7 +24,7 @@ enum LittleMemory {
 
   /// Lists with more and more room, until there is enough.
   private static func list(_ folder: String) throws {
-    let storage = try ReadOnlyEngineStorage(StoreFolder(path: folder))
+    let storage = try ReadOnlyStorage(StoreFolder(path: folder))
     for room in 1..<200 {
       var limit = rlimit()
       getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)

@@ -6,11 +6,10 @@ import KeptSystem
 import KeptValues
 
 @testable import KeptCore
-@testable import KeptEngineStorage
 
 enum Observing {
   static func run(_ folder: String) throws {
-    let storage = try EngineStorage(path: folder)
+    let storage = try LocalStorage(path: folder)
     var revision = try storage.revision()
     print("observes")
     fflush(nil)

@@ -149,7 +149,7 @@ import Testing
       folder.make("journal.0"), JournalHeader(store: .random(), journal: 1, number: 0), begin: 0)
     func isRead(_ bytes: [UInt8]) -> Bool {
       bytes.withUnsafeBytes { bytes in
-        guard case .commit(let frame)? = try? Frame(bytes) else { return false }
+        guard let frame = try? CommitFrame(bytes) else { return false }
         return (try? BulkChanges(frame, at: 0, in: journal) { _ in }) != nil
       }
     }

@@ -2,7 +2,7 @@
 
 import CPlatform
 import Foundation
-import KeptEngine
+@testable import KeptEngine
 import KeptSystem
 import KeptValues
 import Testing
@@ -284,6 +284,36 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == before)
     // It had no lock: another process can still open the store alone.
     #expect(try open().state(of: "a").value == .int(39))
+  }
+
+  @Test func `a reader believes a pulse only while a process has the store open`() throws {
+    func seen() throws -> Value? {
+      try ReadOnlyEngine(try OpenFolder.own(folder.path)).read { chain throws(StoreError) in
+        try chain.state(of: "a").value
+      }
+    }
+    func findings() throws -> [Finding] { try Verification.findings(in: OpenFolder.own(folder.path)) }
+    let first = try open()
+    try first.set("a", .int(1))
+    first.close()
+    let yesterday = try folder.contents("pulse")
+    let second = try open()
+    try second.set("a", .int(2))
+    let frames = FrameWriter()
+    try second.read { chain throws(StoreError) in
+      frames.begin(at: chain.place)
+      try frames.begin(FrameHead(writer: 1, revision: 3, time: 0))
+      try frames.add(.int(3), for: "a")
+      try frames.end()
+      // As by a writer that has not published it yet.
+      try chain.last.write(frames.bytes, at: chain.place.position)
+    }
+    #expect(try seen() == .int(2) && findings() == [])
+    second.close()
+    try folder.write(yesterday, to: "pulse")
+    // The next process that opens the store commits it.
+    #expect(try seen() == .int(3) && findings() == [])
+    #expect(try open().state(of: "a").value == .int(3))
   }
 
   @Test func `a reader does not make a store`() throws {

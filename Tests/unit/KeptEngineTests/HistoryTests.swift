@@ -177,6 +177,30 @@ import Testing
     #expect(try names() == ["history.2"])
   }
 
+  @Test(arguments: [0, 1]) func `a checkpoint that begins the history again says so, and keeps the damaged one`(
+    block: Int
+  ) throws {
+    let engine = try open()
+    for number in 1...2 as ClosedRange<Int64> {
+      try engine.set("a", .int(number), second: 2 * number)
+      try engine.checkpoint()
+    }
+    var bytes = try folder.contents("history.1")
+    bytes[block * (bytes.count - 1)] ^= 1
+    try folder.write(bytes, to: "history.1")
+    // Too little is left of it to be continued, or too much.
+    if block == 0 { try engine.set(limits: #"{"changes":1}"#) }
+    try engine.set("a", .int(3), second: 9)
+    try engine.checkpoint()
+    #expect(try names() == ["history.2"])
+    let note = try open().read { $0.note }
+    let place = try #require(note.split(separator: "\"").last { $0.hasPrefix("quarantine/") })
+    #expect(try folder.contents("\(place)/history.1") == bytes)
+    try engine.set("a", .int(4), second: 12)
+    try engine.checkpoint()
+    #expect(try engine.read { $0.note } == note)
+  }
+
   @Test func `a length that a file claims needs no memory`() throws {
     let engine = try open()
     try engine.set("a", .int(1), second: 1)

@@ -1,4 +1,4 @@
-// The reader of docs/internals/checkpoint-and-journal.md, written in Python from the description of the format alone,
+// The reader of docs/internals/file-format.md, written in Python from the description of the format alone,
 // reads what the engine has written, and what is left of a damaged store.
 
 import CPlatform
@@ -9,7 +9,7 @@ import KeptValues
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct IndependentReaderTests {
-  private static let page = "docs/internals/checkpoint-and-journal.md"
+  private static let page = "docs/internals/file-format.md"
   private let folder: TestFolder
   init() throws { folder = try TestFolder() }
 

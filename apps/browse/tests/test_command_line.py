@@ -113,7 +113,7 @@ def test_the_settings_of_the_browser_are_read_at_once_without_a_change(
     filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (own := tmp_path / "configuration/kept/kept-browse.kept").mkdir(parents=True)
-    (own / "values.sqlite").write_bytes(b"x" * 5000)
+    (own / "values").write_bytes(b"x" * 5000)
     opened: list[str] = []
     open_ = kept.open
 
@@ -123,7 +123,7 @@ def test_the_settings_of_the_browser_are_read_at_once_without_a_change(
 
     monkeypatch.setattr(kept, "open", counted)
     assert "READ-ONLY" in picture_of(filled, tmp_path)
-    assert opened == ["kept-browse", str(filled)] and [path.name for path in own.iterdir()] == ["values.sqlite"]
+    assert opened == ["kept-browse", str(filled)] and [path.name for path in own.iterdir()] == ["values"]
 
 
 def test_a_picture_of_a_search_and_of_a_key(filled: Path, tmp_path: Path) -> None:

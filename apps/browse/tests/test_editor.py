@@ -675,7 +675,7 @@ def test_a_full_disk_does_not_lose_the_input(filled: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
         try:
             await pilot.press("ctrl+s")
-            await wait_for(pilot, lambda: "nothing was" in problem(pilot), "the refusal")
+            await wait_for(pilot, lambda: "could not write" in problem(pilot), "the refusal")
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
         editor = pilot.app.screen.query_one("#editor")

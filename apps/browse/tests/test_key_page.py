@@ -125,6 +125,7 @@ def test_a_change_by_another_process_is_shown_on_every_part(filled: Path, writer
         assert "the writer" in text_of(pilot, "#log") and "other" in text_of(pilot, "#log").lower()
         await wait_for(pilot, lambda: text_of(pilot, "#value") == "71", "the value")
         assert "71" in text_of(pilot, "#ladder")
+        writer.settle()
         writer.reset("audio.volume")
         await wait_for(pilot, lambda: text_of(pilot, "#log").split("\n")[0].endswith("71 -> (absent)")
                        or text_of(pilot, "#log").split("\n")[0].endswith("71 -> 50"), "the newest first")  # fmt: skip
@@ -294,6 +295,7 @@ def test_the_cursor_of_the_history_stays_on_its_change(filled: Path, writer: Wri
         past = pilot.app.screen.query_one("#past", OptionList)
         past.highlighted = 0
         for count, value in enumerate((41, 42), 3):
+            writer.settle()
             writer.set("audio.volume", value)
             await wait_for(pilot, lambda n=count: past.option_count == n, "the newer change")  # type: ignore[misc]
             assert past.highlighted is not None

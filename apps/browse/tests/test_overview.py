@@ -43,7 +43,7 @@ def stores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with kept.open(folder / "org.small.kept") as store:
         store["a"] = 1
     (folder / "broken.kept").mkdir()
-    (folder / "broken.kept/values.sqlite").write_bytes(b"x" * 5000)
+    (folder / "broken.kept/values").write_bytes(b"x" * 5000)
     (folder / "[red]odd.kept").mkdir()
     (folder / "no store").mkdir()
     (folder / "file.kept").write_text("no folder")

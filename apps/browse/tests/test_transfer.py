@@ -266,8 +266,8 @@ def test_undo_is_not_offered_if_it_is_impossible(
 ) -> None:
     file, away = tmp_path / "values.json", tmp_path / "away"
     file.write_text('{"audio.volume": 5}')
-    database = filled / "values.sqlite"
-    steps = {"moved": f"mv '{filled}' '{away}'", "damaged": f"yes | head -c 40960 | dd of='{database}' conv=notrunc"}
+    values = filled / "values"
+    steps = {"moved": f"mv '{filled}' '{away}'", "damaged": f"yes | head -c 40960 | dd of='{values}' conv=notrunc"}
     command_that(tmp_path, monkeypatch, f"{steps[what]} 2>/dev/null")
 
     async def body(pilot: Pilot[int]) -> None:
@@ -665,7 +665,7 @@ def test_an_impossible_comparison_is_refused_with_the_reason(filled: Path, tmp_p
     text = tmp_path / "notes.txt"
     text.write_text("no export")
     broken = tmp_path / "broken.backup"
-    broken.write_bytes(b"SQLite format 3\0" + b"x" * 100)
+    broken.write_bytes(b"KeptVals" + b"x" * 100)
 
     async def body(pilot: Pilot[int]) -> None:
         for other in (tmp_path / "absent", text, broken, "no-such-store", "a\0b", "memory:"):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
+import shutil
 import signal
-import sqlite3
 import struct
 import subprocess
 import time
@@ -150,19 +151,45 @@ def on_terminal(
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), output.decode()
 
 
-def plant(database: Path, sql: str) -> None:
-    """Changes a store's database behind its back, with right checksums: CRC-32C over a page's number and the page."""
-    connection = sqlite3.connect(database, isolation_level=None)
-    connection.execute(sql)
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    connection.close()
-    data = database.read_bytes()
-    pages = [data[start : start + 4092] for start in range(0, len(data), 4096)]
-    sealed = [page + struct.pack(">I", crc32c(struct.pack(">I", n) + page)) for n, page in enumerate(pages, 1)]
-    database.write_bytes(b"".join(sealed))
+def settle(folder: Path, kept: Kept) -> Path:
+    """The checkpoint of a store that has all values in it: a backup is one, and is put in the place of the store."""
+    assert kept("backup", str(folder), "settled").status == 0
+    for file in folder.iterdir():
+        file.unlink()
+    return Path(shutil.move(folder.parent / "settled", folder / "values"))
 
 
-def crc32c(data: bytes) -> int:
+def spoil(values: Path, key: str, old: bytes, new: bytes) -> None:
+    """Replaces bytes in the record of a key in a checkpoint, with right checksums."""
+    data = bytearray(values.read_bytes())
+    pattern = b"(?s)" + struct.pack("<H", len(key)) + rb"[\0-\7][\0-\7].{24}" + key.encode()
+    [start] = [match.start() - 4 for match in re.finditer(pattern, data) if match.start() % 8 == 4]
+    at = data.index(old, start)
+    data[at : at + len(old)] = new
+    seal(values, data, start)
+
+
+def seal(values: Path, data: bytearray, record: int | None = None) -> None:
+    """Writes a checkpoint with right checksums; `record` is where a changed record begins."""
+
+    def numbers(form: str, at: int) -> tuple[int, ...]:
+        return struct.unpack_from("<" + form, data, at)
+
+    count = sum(numbers("2Q", 80))
+    table = 4096 * (1 + count)
+    if record is not None:
+        [key], sizes = numbers("H", record + 4), numbers("2I", record + 24)
+        end = record + 32 + key + sum(sizes) + 7 & ~7
+        struct.pack_into("<I", data, record, crc32c(data[96:104] + data[record + 4 : end]))
+        block = record // 4096
+        struct.pack_into("<I", data, table + 8 * (block - 1), crc32c(data[4096 * block : 4096 * (block + 1)]))
+    struct.pack_into("<I", data, 120, crc32c(data[table : table + 8 * count]))
+    struct.pack_into("<I", data, 12, crc32c(data[:12] + data[16:4096]))
+    data[-4096:] = data[:4096]
+    values.write_bytes(data)
+
+
+def crc32c(data: bytes | bytearray) -> int:
     crc = 0xFFFFFFFF
     for byte in data:
         crc ^= byte

@@ -122,7 +122,7 @@ def test_a_comparison_that_cannot_be_made_is_no_difference(declared: Kept) -> No
         assert declared("diff", *words).status == 4, words
 
 
-def test_a_copy_that_was_cut_off_is_named_without_sql(kept: Kept, tmp_path: Path) -> None:
+def test_a_copy_that_was_cut_off_is_named(kept: Kept, tmp_path: Path) -> None:
     assert kept("set", "player", "a=1", "b=2").status == 0
     (tmp_path / "export.json").write_text(kept("export", "player").out[:40])
     done = kept("diff", "player", "export.json")
@@ -133,9 +133,7 @@ def test_a_copy_that_was_cut_off_is_named_without_sql(kept: Kept, tmp_path: Path
     for command in (["diff", "player", "backup"], ["restore", "other", "backup"]):
         done = kept(*command)
         assert (done.status, done.out) == (4, "")
-        assert done.err == (
-            f"kept: the backup {tmp_path}/backup cannot be read: it is damaged or truncated; use another backup\n"
-        )
+        assert done.err == "kept: the backup backup cannot be read: it is damaged or truncated; use another backup\n"
 
 
 def test_secrets_that_an_export_leaves_out_are_named_and_not_compared(declared: Kept, tmp_path: Path) -> None:

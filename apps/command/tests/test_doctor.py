@@ -8,12 +8,13 @@ import shutil
 import signal
 import stat
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from conftest import Done, Kept, plant, status_of
+from conftest import Done, Kept, settle, spoil, status_of
 
 
 def test_a_sound_store_is_well(declared: Kept) -> None:
@@ -40,10 +41,9 @@ def test_a_broken_file_of_a_layer_is_one_finding(kept: Kept, tmp_path: Path) -> 
     assert (done.status, len(found), found[0].count(str(system))) == (1, 1, 1)
 
 
-def test_a_damaged_database_is_reported(kept: Kept, tmp_path: Path) -> None:
+def test_a_damaged_checkpoint_is_reported(kept: Kept, tmp_path: Path) -> None:
     assert kept("set", "player", "a", "1").status == 0
-    database = tmp_path / "config/kept/player.kept/values.sqlite"
-    database.write_bytes(b"nonsense" * 4096)
+    (tmp_path / "config/kept/player.kept/values").write_bytes(b"nonsense" * 4096)
     done = kept("doctor", "player")
     assert done.status in (1, 4)
     assert "salvaged" in done.out + done.err
@@ -65,12 +65,9 @@ def flip(path: Path, place: int) -> None:
     path.write_bytes(data)
 
 
-def settled(kept: Kept, folder: Path) -> Path:
-    """The database, with all values in it: those of a restore are not in the journal."""
-    assert kept("backup", str(folder), "backup").status == 0
-    assert kept("restore", str(folder), "backup").status == 0
-    plant(folder / "values.sqlite", "SELECT 1")
-    return folder / "values.sqlite"
+def damage(values: Path, key: str, number: int) -> None:
+    """Changes a byte of the number that a key has in a checkpoint."""
+    flip(values, values.read_bytes().index(key.encode() + number.to_bytes(8, "little")) + len(key))
 
 
 def layer(folder: Path, text: str, mode: int = 0o600) -> None:
@@ -79,44 +76,38 @@ def layer(folder: Path, text: str, mode: int = 0o600) -> None:
 
 
 def lose(folder: Path) -> None:
-    for name in ("values.sqlite", "journal"):
+    for name in ("values", "journal.0"):
         (folder / name).unlink()
 
 
 # The file planted into the folder of a store, the status, the finding and the remedy.
 PLANTED: dict[str, tuple[Callable[[Kept, Path], None], int, str, str]] = {
-    "a checksum": (
-        lambda kept, s: flip(settled(kept, s), 4096 + 4000),
+    "a checkpoint": (
+        lambda kept, s: flip(settle(s, kept), 4096 + 4000),
         1,
         "damaged and salvaged",
         "compare the store with a backup",
     ),
-    "a page of SQLite": (
-        lambda kept, s: plant(s / "values.sqlite", "CREATE TABLE other (a)"),
-        4,
-        'contains the table "other", which Kept did not create',
-        "move it to a database of its own",
-    ),
-    "the journal": (
-        lambda kept, s: flip(s / "journal", 20),
+    "a journal": (
+        lambda kept, s: flip(s / "journal.0", 20),
         1,
         "damaged and salvaged",
         "compare the store with a backup",
     ),
-    "the database and the journal, removed": (
+    "the checkpoint and the journal, removed": (
         lambda kept, s: lose(s),
         1,
         "damaged and salvaged",
         "compare the store with a backup",
     ),
     "a value": (
-        lambda kept, s: plant(settled(kept, s), "UPDATE entry SET kind = 'what' WHERE key = 'a'"),
-        4,
-        '"a": its row has the unknown kind "what"',
-        "set the key again, or remove it with kept doctor --repair",
+        lambda kept, s: damage(settle(s, kept), "b", 2),
+        1,
+        'the value of "b" was lost',
+        "kept set",
     ),
     "a declaration": (
-        lambda kept, s: plant(settled(kept, s), "UPDATE declaration SET schema = '{' WHERE key = 'b'"),
+        lambda kept, s: spoil(settle(s, kept), "b", b'"integer"', b'"integer{'),
         4,
         '"b": ',
         "with kept doctor --repair",
@@ -145,45 +136,48 @@ def store(kept: Kept, tmp_path: Path) -> Path:
     return folder
 
 
-def test_damage_in_the_words_of_SQLite_is_one_line(kept: Kept, store: Path) -> None:
-    database = settled(kept, store)
-    data = bytearray(database.read_bytes()) + bytes(2 * 4096)
-    data[28:32] = (len(data) // 4096).to_bytes(4, "big")  # two more pages, which nothing refers to
-    database.write_bytes(data)
-    plant(database, "SELECT 1")
-    done = kept("doctor", str(store), "--json")
-    [what] = [finding["what"] for finding in json.loads(done.out) if finding["severity"] == "damage"]
-    assert (done.status, "never used" in what, "\n" in what, "***" in what) == (4, True, False, False), what
+@contextmanager
+def opened(environment: dict[str, str], store: Path) -> Iterator[None]:
+    """Has a store open, so that damage is not salvaged."""
+    words = [environment["KEPT_COMMAND"], "watch", str(store), "b", "--initial"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, env=environment) as watching:
+        assert watching.stdout and watching.stdout.readline()
+        yield
+        watching.terminate()
 
 
-def test_a_damaged_value_can_be_set(kept: Kept, store: Path) -> None:
-    plant(settled(kept, store), "UPDATE entry SET kind = 'what' WHERE key = 'a'")
-    assert kept("get", str(store), "a").status == 4
-    for options in (["--dry-run"], []):
-        done = kept("set", str(store), "a", "3", *options)
-        assert done.status == 0, done
-        assert "had a value that cannot be read" in done.err
-    assert kept("get", str(store), "a").out == "3\n"
-    assert kept("doctor", str(store)).status == 0
+def test_a_value_that_cannot_be_read_can_be_set(kept: Kept, environment: dict[str, str], store: Path) -> None:
+    assert kept("set", str(store), "a", '"before"').status == 0
+    spoil(settle(store, kept), "a", b"before", b"\xffefore")
+    with opened(environment, store):
+        assert kept("get", str(store), "a").status == 4
+        for options in (["--dry-run"], []):
+            done = kept("set", str(store), "a", "3", *options)
+            assert done.status == 0, done
+            assert "had a value that cannot be read" in done.err
+        assert kept("get", str(store), "a").out == "3\n"
 
 
-def test_a_damaged_secret_that_is_set_is_not_shown(kept: Kept, store: Path) -> None:
+def test_a_damaged_secret_that_is_set_is_not_shown(kept: Kept, environment: dict[str, str], store: Path) -> None:
     schema = '{"properties": {"s": {"type": "string", "secret": true}}}'
     assert kept("declare", str(store), "-", input=schema).status == 0
     assert kept("set", str(store), "s", "before").status == 0
-    plant(settled(kept, store), "UPDATE entry SET kind = 'what' WHERE key = 's'")
-    done = kept("set", str(store), "s", "hunter2", "--dry-run")
-    assert (done.status, "(secret)" in done.out) == (0, True), done
-    assert "hunter2" not in done.out + done.err
-    assert kept("set", str(store), "s", "hunter2").status == 0
-    assert kept("get", str(store), "s", "--reveal").out == "hunter2\n"
+    spoil(settle(store, kept), "s", b"before", b"\xffefore")
+    with opened(environment, store):
+        done = kept("set", str(store), "s", "hunter2", "--dry-run")
+        assert (done.status, "(secret)" in done.out) == (0, True), done
+        assert "hunter2" not in done.out + done.err
+        assert kept("set", str(store), "s", "hunter2").status == 0
+        assert kept("get", str(store), "s", "--reveal").out == "hunter2\n"
 
 
 def test_a_value_that_may_have_lost_its_declaration_counts_as_a_secret(kept: Kept, store: Path) -> None:
     schema = '{"properties": {"s": {"type": "string", "secret": true}}}'
     assert kept("declare", str(store), "-", input=schema).status == 0
-    assert kept("set", str(store), "s", "hunter2").status == 0
-    overwrite(settled(kept, store), b'"secret":true')
+    values = settle(store, kept)
+    # The journal has the values.
+    assert kept("set", str(store), "--undeclared", "s=hunter2", "a=2").status == 0
+    overwrite(values, b'"secret":true')
     for command in (["list"], ["list"], ["export"], ["get", "s"], ["log"]):
         done = kept(command[0], str(store), *command[1:])
         assert "hunter2" not in done.out + done.err
@@ -198,33 +192,32 @@ def test_a_value_that_may_have_lost_its_declaration_counts_as_a_secret(kept: Kep
     assert kept("get", str(store), "s", "--reveal").out == "hunter2\n"
 
 
-def overwrite(database: Path, needle: bytes) -> None:
-    """Overwrites the page that holds some bytes."""
-    data = bytearray(database.read_bytes())
-    page = data.index(needle) // 4096 * 4096
-    data[page : page + 4096] = b"\xaa" * 4096
-    database.write_bytes(data)
+def overwrite(values: Path, needle: bytes) -> None:
+    """Overwrites the block that has some bytes."""
+    data = bytearray(values.read_bytes())
+    block = data.index(needle) // 4096 * 4096
+    data[block : block + 4096] = b"\xaa" * 4096
+    values.write_bytes(data)
 
 
-@pytest.mark.parametrize("harm", ["a byte", "a page"])
+@pytest.mark.parametrize("harm", ["a byte", "a block"])
 def test_the_keys_whose_values_a_salvage_has_lost_are_named(harm: str, kept: Kept, store: Path) -> None:
     assert kept("set", str(store), "--undeclared", *(f"lost.{n}=7000" for n in range(20)), "it's=1").status == 0
     assert kept("set", str(store), "--undeclared", "gone=1").status == 0
     assert kept("reset", str(store), "gone").status == 0
-    database = settled(kept, store)
-    # A changed byte leaves the keys readable; without the page, the history still has them.
-    overwrite(database, b"lost.7") if harm == "a page" else flip(database, database.read_bytes().index(b"lost.7") + 8)
-    # Its commits have the values.
-    (store / "journal").unlink()
+    values = settle(store, kept)
+    # A changed byte leaves the key readable; without the block, the history still has the keys.
+    overwrite(values, b"lost.7") if harm == "a block" else damage(values, "lost.7", 7000)
     kept("list", str(store))
-    keys = ["a", "b", "it's", *(f"lost.{n}" for n in range(20))]
+    # The history does not say that a key was removed last.
+    keys = ["b", "gone", "it's", *(f"lost.{n}" for n in range(20))] if harm == "a block" else ["lost.7"]
     assert kept("set", str(store), "a", "1", "--undeclared").status == 0
-    sentences = [f'the value of "{key}" was lost' for key in sorted(keys[1:])]
+    sentences = [f'the value of "{key}" was lost' for key in sorted(keys)]
     found = [finding["what"] for finding in json.loads(kept("doctor", str(store), "--json").out)]
     assert [what for what in found if "was lost" in what] == sentences
     assert any("others may be missing" in what and "/quarantine/" in what for what in found)
     shown = kept("doctor", str(store))
-    assert f"kept set {store} 'it'\\''s' VALUE" in shown.out
+    assert harm == "a byte" or f"kept set {store} 'it'\\''s' VALUE" in shown.out
     for options in (["--dry-run"], []):
         repaired = kept("doctor", str(store), "--repair", *options)
         lines = [line for line in repaired.out.splitlines() if "was lost" in line]
@@ -238,9 +231,7 @@ def test_the_keys_whose_values_a_salvage_has_lost_are_named(harm: str, kept: Kep
 
 
 def test_it_says_where_the_keys_of_lost_values_are_not_known(kept: Kept, store: Path) -> None:
-    database = settled(kept, store)
-    database.write_bytes(b"nonsense" * 4096)
-    (store / "journal").unlink()
+    settle(store, kept).write_bytes(b"nonsense" * 4096)
     kept("list", str(store))
     for options in ([], ["--repair"]):
         done = kept("doctor", str(store), *options)
@@ -252,8 +243,8 @@ def test_it_says_where_the_keys_of_lost_values_are_not_known(kept: Kept, store: 
 def test_what_is_planted_is_found_once_with_what_to_do(planted: str, kept: Kept, store: Path) -> None:
     action, status, what, remedy = PLANTED[planted]
     action(kept, store)
-    # The first program that opens a damaged store reports it, too.
-    kept("get", str(store), "a")
+    # The first program that finds damage of the files reports it, and the next one that opens the store salvages it.
+    kept("doctor", str(store))
     done = kept("doctor", str(store), "--system", "layer")
     shown = done.out or done.err
     assert (done.status, shown.count(what)) == (status, 1), shown + done.err
@@ -264,7 +255,7 @@ def test_what_is_planted_is_found_once_with_what_to_do(planted: str, kept: Kept,
     assert kept("doctor", str(store), "--system", "layer", "--quiet").out == ""
 
 
-@pytest.mark.parametrize("planted", ["a checksum", "the journal", "a value", "a declaration"])
+@pytest.mark.parametrize("planted", ["a checkpoint", "a journal", "a value", "a declaration"])
 def test_a_repair_ends_what_it_can(planted: str, kept: Kept, store: Path) -> None:
     PLANTED[planted][0](kept, store)
     kept("get", str(store), "a")
@@ -274,6 +265,14 @@ def test_a_repair_ends_what_it_can(planted: str, kept: Kept, store: Path) -> Non
     real = kept("doctor", str(store), "--repair")
     assert (dry.status, real.status, real.out[:2]) == (0, 0, "· ")
     assert kept("doctor", str(store)).status == 0
+
+
+def test_a_repair_keeps_the_values_next_to_a_damaged_one(kept: Kept, store: Path) -> None:
+    values = settle(store, kept)
+    damage(values, "b", 2)
+    done = kept("doctor", str(store), "--repair")
+    assert (done.status, '· the value of "b" was lost' in done.out) == (0, True), done
+    assert kept("get", str(store), "a").out == "1\n"
 
 
 def test_a_file_that_keeps_programs_out_does_not_hide_the_rest(kept: Kept, store: Path) -> None:
@@ -439,7 +438,7 @@ def test_rights_that_keep_a_store_closed_are_named_all_at_once(
 def test_owners_that_keep_a_store_closed_are_named_all_at_once(
     kept: Kept, environment: dict[str, str], store: Path
 ) -> None:
-    given = [store / "journal", store / "values.sqlite"]
+    given = [store / "journal.0", store / "values"]
     for path in given:
         os.chown(path, 12345, 12345)
     done = kept("doctor", str(store))
@@ -532,7 +531,7 @@ def test_what_is_wrong_on_the_way_to_a_file_of_the_administrator_is_named_at_onc
 
 
 def test_a_store_that_is_salvaged_is_named_once_with_the_command(kept: Kept, store: Path) -> None:
-    (store / "values.sqlite").write_bytes(b"nonsense" * 4096)
+    (store / "values").write_bytes(b"nonsense" * 4096)
     lose(store)
     done = kept("list", str(store))
     assert (done.status, done.err.count("\n")) == (0, 1)

@@ -116,9 +116,8 @@ def home(template: Path, tmp_path: Path) -> Path:
 
 
 def contents(kept: Kept, folder: Path) -> str:
-    """Values, declarations, the revision, and the names of all files but those of `edit` and of SQLite's log."""
-    others = ("kept-", "values.sqlite-")
-    names = sorted(str(path) for path in folder.rglob("*") if not path.name.startswith(others))
+    """Values, declarations, the revision, and the names of all files but those of `edit`."""
+    names = sorted(str(path) for path in folder.rglob("*") if not path.name.startswith("kept-"))
     return "\n".join([kept("export", "player", "--declarations", "--secrets").out, *names])
 
 
@@ -192,7 +191,7 @@ def test_a_dry_run_makes_no_store_and_only_says_so_of_what_would_be_done(
 
 
 def test_a_repair_is_shown_before_it_is_made(kept: Kept, home: Path) -> None:
-    (home / "config/kept/player.kept/values.sqlite").write_bytes(b"nonsense" * 4096)
+    (home / "config/kept/player.kept/values").write_bytes(b"nonsense" * 4096)
     assert kept("doctor", "player").status == 1
     dry = kept("doctor", "player", "--repair", "--dry-run")
     assert kept("doctor", "player").status == 1

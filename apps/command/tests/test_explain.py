@@ -49,14 +49,14 @@ def test_the_administrators_files_are_explained_before_a_program_has_made_the_st
 
 def test_a_damaged_store_is_explained_as_it_is_read(kept: Kept, tmp_path: Path) -> None:
     assert kept("set", "player", "a", "1").status == 0
-    journal = tmp_path / "config/kept/player.kept/journal"
-    data = bytearray(journal.read_bytes())
+    values = tmp_path / "config/kept/player.kept/values"
+    data = bytearray(values.read_bytes())
     data[20] ^= 1
-    journal.write_bytes(data)
+    values.write_bytes(data)
     done = kept("explain", "player", "a")
     assert (done.status, done.out.splitlines()[0]) == (0, "the stored value applies")
     read = kept("get", "player", "a")
-    assert (read.out, read.err) == ("1\n", done.err)
+    assert (read.out, read.err) == ("1\n", done.err) and "was damaged and salvaged" in done.err
 
 
 def test_a_key_without_a_value_is_explained_with_status_1(declared: Kept) -> None:

@@ -82,7 +82,7 @@ def test_a_store_in_a_folder_that_exists_is_made_only_by_a_change_and_announced(
     assert kept("set", str(folder), "a", "1").err == f"kept: created the store {folder}\n"
     assert kept("get", str(folder), "a").out == "1\n"
     # The remains of a damaged store are not a folder without one.
-    for name in ("journal", "pulse", "values.sqlite"):
+    for name in ("journal.0", "pulse", "values"):
         (folder / name).unlink()
         assert "without a store" not in kept("get", str(folder), "a").err
 
@@ -167,7 +167,7 @@ def test_stores_are_in_the_home_of_the_user_database_where_no_variable_names_one
             [*with_users, environment["KEPT_COMMAND"], *words], env=homeless, capture_output=True, text=True, check=True
         )
     assert "com.example.homely" in done.stdout
-    assert (tmp_path / "home/.config/kept/com.example.homely.kept/values.sqlite").exists()
+    assert (tmp_path / "home/.config/kept/com.example.homely.kept/values").exists()
 
 
 def test_a_store_may_be_a_path(kept: Kept, tmp_path: Path) -> None:
@@ -176,10 +176,10 @@ def test_a_store_may_be_a_path(kept: Kept, tmp_path: Path) -> None:
     assert kept("get", path, "a").out == "1\n"
 
 
-def test_a_store_whose_database_is_none_is_unavailable(kept: Kept, tmp_path: Path) -> None:
+def test_a_store_whose_checkpoint_is_a_folder_is_unavailable(kept: Kept, tmp_path: Path) -> None:
     folder = tmp_path / "store"
     folder.mkdir()
-    (folder / "values.sqlite").mkdir()
+    (folder / "values").mkdir()
     done = kept("get", str(folder), "a")
     assert (done.status, done.out) == (4, "")
 

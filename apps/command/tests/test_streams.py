@@ -95,7 +95,7 @@ def test_a_change_whose_report_cannot_be_written_has_a_status_of_its_own(
     assert kept("set", "player", "b", "3").status == 0
     before = kept("list", "player").out
     if "doctor" in command:
-        (home / "config/kept/player.kept/values.sqlite").write_bytes(b"nonsense" * 4096)
+        (home / "config/kept/player.kept/values").write_bytes(b"nonsense" * 4096)
     # The reader has left before anything is written.
     slow = "sleep 0; " if "|" not in output else ""
     status, _, err = shell(environment, f"{slow}echo '{{\"c\": 7}}' | kept {command} {output}")

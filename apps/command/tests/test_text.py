@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Kept, environment_in, plant, runner
+from conftest import Kept, environment_in, runner, seal
 
 TEXTS = [
     "line\nbreak",
@@ -178,14 +178,15 @@ def test_an_empty_or_a_huge_text_is_refused_in_few_words(kept: Kept) -> None:
 @pytest.mark.parametrize("command", ["get", "set", "list", "doctor", "log", "export"])
 def test_a_store_of_a_later_version_is_named_and_left_alone(command: str, kept: Kept, tmp_path: Path) -> None:
     assert kept("set", "player", "a", "1").status == 0
-    database = tmp_path / "config/kept/player.kept/values.sqlite"
-    plant(database, "PRAGMA user_version = 99")
-    before = database.read_bytes()
+    values = tmp_path / "config/kept/player.kept/values"
+    before = bytearray(values.read_bytes())
+    before[8] = 99
+    seal(values, before)
     done = kept(command, "player", *{"get": ["a"], "set": ["a", "2"]}.get(command, []))
     # `doctor` reports what it finds.
     assert (done.status, bool(done.out)) == (4, command == "doctor")
     assert "has format 99" in done.out + done.err and "open it with the version that wrote it" in done.out + done.err
-    assert database.read_bytes() == before
+    assert values.read_bytes() == before
 
 
 def test_a_wrong_import_names_the_line(kept: Kept) -> None:

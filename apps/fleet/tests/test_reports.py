@@ -355,7 +355,7 @@ def test_no_file_is_among_those_that_the_program_keeps(option: str, tmp_path: Pa
     link.symlink_to(folder)
     refused = [
         (["follow", "--folder", folder], [folder / "managed.json", link / ".kept-fleet.json"]),
-        (["sync", "--state", state, "--store", store], [state / "place.json", store / "values.sqlite"]),
+        (["sync", "--state", state, "--store", store], [state / "place.json", store / "values"]),
     ]
     for (command, *more), paths in refused:
         for path in paths:

@@ -13,36 +13,35 @@ import pytest
 from conftest import PATIENCE, Etcd, Fleet, StartSync, SyncMachine, kept, report, run, wait_for, wait_until_same
 
 PREFIX = "/kept-users/anna"
-PAGE = 4096
+BLOCK = 4096
 
 
 def overwrite(file: Path) -> None:
-    """Leaves no page as it was, in the file that is open elsewhere."""
+    """Leaves no block as it was, in the file that is open elsewhere."""
     with file.open("r+b") as open_file:
         open_file.write(b"damaged" * (file.stat().st_size // 7))
 
 
 def overwrite_all(folder: Path) -> None:
-    overwrite(folder / "values.sqlite")
-    for log in folder.glob("values.sqlite-*"):
-        log.unlink()
+    overwrite(folder / "values")
 
 
 def cut(folder: Path) -> None:
-    os.truncate(folder / "values.sqlite", PAGE)
+    os.truncate(folder / "values", BLOCK)
 
 
 def remove(folder: Path) -> None:
-    (folder / "values.sqlite").unlink()
+    (folder / "values").unlink()
 
 
 def replace(folder: Path) -> None:
-    shutil.copy(folder / "values.sqlite", folder / "new")
-    (folder / "new").rename(folder / "values.sqlite")
+    shutil.copy(folder / "pulse", folder / "new")
+    (folder / "new").rename(folder / "pulse")
 
 
 def remove_journal(folder: Path) -> None:
-    (folder / "journal").unlink()
+    [journal] = folder.glob("journal.*")
+    journal.unlink()
 
 
 DAMAGE = [overwrite_all, cut, remove, replace, remove_journal, shutil.rmtree]
@@ -77,7 +76,7 @@ def test_damage_to_a_store_that_is_open_ends_the_program(
     one.start()
     wait_until_same(etcd, PREFIX, one, other)
     assert one.values() == {"a": "1", "b": "2"}
-    # What could be salvaged only from damaged pages may have had declarations.
+    # What could be salvaged only from a journal may have had declarations.
     assert kept("set", str(one.store), "c", "3", "--undeclared").status == 0
     wait_for(lambda: other.get("c") == "3", f"it goes on: {one.log}")
 
@@ -107,26 +106,25 @@ def test_a_state_that_is_removed_ends_the_program(etcd: Etcd, start_sync: StartS
 
 
 def big(text: str) -> str:
-    """A value so large that no two are on one page."""
+    """A value so large that no two are in one block."""
     return json.dumps(text * 3_000)
 
 
-def destroy(store: Path, *texts: str, is_journal_whole: bool = False) -> None:
-    """Overwrites the pages with these values in a store that no process has open, and the journal, which has them."""
-    assert kept("set", str(store), "last", "1").status == 0
+def destroy(store: Path, *texts: str, is_header_whole: bool = False) -> None:
+    """Overwrites the blocks with these values in a store that no process has open, and the header before them."""
+    # The last program that closes the store makes a checkpoint of a journal of this length.
+    assert kept("set", str(store), "last", big("long")).status == 0
     assert kept("reset", str(store), "last").status == 0
-    if not is_journal_whole:
-        overwrite(store / "journal")
-    database = store / "values.sqlite"
-    content = bytearray(database.read_bytes())
+    values = store / "values"
+    content = bytearray(values.read_bytes())
+    starts = [] if is_header_whole else [0]
     for text in texts:
-        at = content.find(text.encode() * 1_000)
-        assert at >= 0, f"{text} is in the database"
-        while at >= 0:
-            start = at - at % PAGE
-            content[start : start + PAGE] = b"damaged " * (PAGE // 8)
-            at = content.find(text.encode() * 1_000)
-    database.write_bytes(content)
+        at = content.find(text.encode() * 3_000)
+        assert at >= 0, f"{text} is in the checkpoint"
+        starts.append(at - at % BLOCK)
+    for start in starts:
+        content[start : start + BLOCK] = b"damaged " * (BLOCK // 8)
+    values.write_bytes(content)
 
 
 def conflicts(machine: SyncMachine) -> set[str]:
@@ -187,7 +185,7 @@ def test_damage_that_the_opening_does_not_meet_is_found_too(etcd: Etcd, start_sy
     wait_until_same(etcd, PREFIX, one, other)
     one.kill()
     one.set("c", big("C"))
-    destroy(one.store, "b", is_journal_whole=True)
+    destroy(one.store, "b", is_header_whole=True)
     one.start()
     wait_for_end(one)
     one.start()

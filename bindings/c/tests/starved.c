@@ -1,4 +1,4 @@
-/* No memory, at every allocation of json-c, SQLite and the binding: a tree is written and read completely, or the call
+/* No memory, at every allocation of json-c, PCRE2 and the binding: a tree is written and read completely, or the call
  * returns KEPT_FAILED. json-c itself reports success, with nulls instead of values and with missing members. */
 #include "suite.h"
 #include "starving.h"

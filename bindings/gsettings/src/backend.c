@@ -140,6 +140,8 @@ static void try_to_make(Changing *changing, const char *path, GVariant *value, G
   else change_one(changing, path, value);
   /* Opened while the disk was full: it may have room now. */
   if (changing->status == KEPT_NO_SPACE && is_read_only(changing->settings)) give_up(changing->settings);
+  /* The pulse is in place, but another file was removed: no program would find the change. */
+  else if (changing->status == KEPT_UNAVAILABLE) give_up(changing->settings);
   /* A write into a store that was removed in between is lost. */
   else if (changing->status != KEPT_LOCKED && !is_in_place(changing->settings)) {
     changing->status = KEPT_UNAVAILABLE;

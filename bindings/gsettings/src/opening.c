@@ -188,8 +188,7 @@ static OpenStore *open_stand_in(SettingsReport report, void *context) {
 
 kept_status open_store_to_read(const char *tag, kept_store **store, kept_error *error) {
   const char *location = store_location();
-  char *file =
-    g_str_has_prefix(location, "dir:") ? g_strdup(location + strlen("dir:")) : file_at(location, "values.sqlite");
+  char *file = g_str_has_prefix(location, "dir:") ? g_strdup(location + strlen("dir:")) : file_at(location, "values");
   struct stat status;
   gboolean is_absent = file != NULL && stat(file, &status) != 0 && errno == ENOENT;
   g_free(file);
@@ -205,16 +204,14 @@ OpenStore *open_settings_or_stand_in(SettingsReport report, void *context) {
 }
 
 OpenStore *open_settings_again(OpenStore *gone, SettingsReport report, void *context, kept_error *error) {
-  OpenStore *settings = open_settings(report, context, error);
-  if (gone->is_stand_in) return settings;
-  if (settings != NULL && !is_read_only(settings) && kept_flush(settings->store, error) >= 0) return settings;
-  /* If the folder is the same one, and has other files or none, or was opened for reading only, the new handle shares
-   * what the old ones have open. */
-  close_settings(settings);
-  kept_close(gone->below);
-  kept_close(gone->store);
-  /* Another file may have its number from now on. */
-  give_up(gone);
+  if (!gone->is_stand_in) {
+    /* If the folder is the same one, and has other files or none, or was opened for reading only, another handle would
+     * share what the old ones have open. */
+    kept_close(gone->below);
+    kept_close(gone->store);
+    /* Another file may have its number from now on. */
+    give_up(gone);
+  }
   return open_settings(report, context, error);
 }
 

@@ -173,13 +173,13 @@ static void a_program_that_only_reads_sees_the_new_store(void) {
 static void a_program_that_only_reads_is_told_of_damage(void) {
   GSettings *settings = player();
   char *folder = store_folder(), *aside = g_strconcat(folder, ".aside", NULL);
-  char *database = g_build_filename(aside, "values.sqlite", NULL);
+  char *checkpoint = g_build_filename(aside, "values", NULL);
   g_assert_cmpint(g_mkdir(aside, 0700), ==, 0);
-  g_assert_true(g_file_set_contents(database, "damaged", -1, NULL));
+  g_assert_true(g_file_set_contents(checkpoint, "damaged", -1, NULL));
   exchange(aside, folder);
   WAIT_UNTIL(g_settings_get_int(settings, "volume") != 3);
   g_assert_cmpint(g_atomic_int_get(&warnings), ==, 1);
-  g_free(database), g_free(aside), g_free(folder);
+  g_free(checkpoint), g_free(aside), g_free(folder);
   g_object_unref(settings);
 }
 
@@ -342,13 +342,14 @@ static void many_threads_set_during_a_removal(void) {
 static gpointer remove_often(gpointer end) {
   char *folder = store_folder();
   /* Without a process for each removal: it has to fall between the opening of a store and the look at its files. */
-  static const char *const files[] = { "journal", "pulse", "values.sqlite", "values.sqlite-shm", "values.sqlite-wal" };
   while (!g_atomic_int_get((gint *)end)) {
-    for (gsize i = 0; i < G_N_ELEMENTS(files); i++) {
-      char *file = g_build_filename(folder, files[i], NULL);
+    GDir *names = g_dir_open(folder, 0, NULL);
+    for (const char *name; names != NULL && (name = g_dir_read_name(names)) != NULL;) {
+      char *file = g_build_filename(folder, name, NULL);
       g_unlink(file);
       g_free(file);
     }
+    if (names != NULL) g_dir_close(names);
     g_rmdir(folder);
     g_usleep(3000);
   }

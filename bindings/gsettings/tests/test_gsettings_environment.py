@@ -54,7 +54,7 @@ def test_settings_are_kept_without_home(schemas: Path, build: Path, tmp_path: Pa
         )
         assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "'mine'\n"
-    assert (home / ".config/kept/gsettings.kept/values.sqlite").exists()
+    assert (home / ".config/kept/gsettings.kept/values").exists()
 
 
 class Program:
@@ -114,14 +114,14 @@ def test_a_set_user_id_program_does_not_obey_its_caller(schemas: Path, build: Pa
     sound = ("org.gnome.desktop.sound", "theme-name")
     program("set", *sound, "mine", below=[*below, *places], GSETTINGS_BACKEND="kept", LC_ALL="C.UTF-8")
     assert program("get", *sound, below=[*below, *places], GSETTINGS_BACKEND="kept", LC_ALL="C.UTF-8") == "'mine'\n"
-    assert (program.home / ".config/kept/gsettings.kept/values.sqlite").stat().st_uid == NOBODY
+    assert (program.home / ".config/kept/gsettings.kept/values").stat().st_uid == NOBODY
 
 
 def test_a_set_user_id_command_does_not_obey_its_caller(build: Path, tmp_path: Path) -> None:
     program = Program(build / "bin/kept-gsettings", tmp_path)
     program("import", "-")
-    assert (program.home / ".config/kept/gsettings.kept/values.sqlite").stat().st_uid == NOBODY
+    assert (program.home / ".config/kept/gsettings.kept/values").stat().st_uid == NOBODY
     # The caller's own words count.
     chosen = program.home / "chosen"
     program("import", "-", f"--store={chosen}")
-    assert (chosen / "values.sqlite").exists()
+    assert (chosen / "values").exists()

@@ -117,8 +117,8 @@ static void a_damaged_store(void) {
   g_mkdir(file_named("damaged-home/kept"), 0700);
   g_mkdir(file_named("damaged-home/kept/gsettings.kept"), 0700);
   char *garbage = g_strnfill(8192, 'x');
-  put_file(file_named("damaged-home/kept/gsettings.kept/values.sqlite"), garbage);
-  g_chmod(file_named("damaged-home/kept/gsettings.kept/values.sqlite"), 0600);
+  put_file(file_named("damaged-home/kept/gsettings.kept/values"), garbage);
+  g_chmod(file_named("damaged-home/kept/gsettings.kept/values"), 0600);
   g_free(garbage);
   GSettings *settings = g_settings_new(PLAYER);
   g_assert_cmpint(warnings, ==, 1);
@@ -256,18 +256,26 @@ static void a_disk_that_was_full_before(void) {
   assert_has_defaults();
 }
 
-/* The stored values are read, as on dconf, and no lost value is reported as set. With room again sets are made. */
+/* The stored values are read, as on dconf, small ones are set in the room that the store has, and no lost value is
+ * reported as set. */
 static void a_store_on_a_disk_that_was_full_before(void) {
   g_assert_true(mount_small_disk(file_named("full-store")));
   g_setenv("XDG_CONFIG_HOME", file_named("full-store"), TRUE);
   set_in_a_store(PLAYER ".volume", 11);
   fill(file_named("full-store/filler"));
-  assert_is_read_only(11);
-  g_unlink(file_named("full-store/filler"));
   GSettings *settings = g_settings_new(PLAYER);
+  g_assert_cmpint(warnings, ==, 0);
+  assert_int_setting(settings, "volume", 11);
+  char *large = g_strnfill(1 << 20, 'x');
+  g_assert_false(g_settings_set_string(settings, "theme", large));
+  assert_text(settings, "theme", "plain");
+  g_assert_cmpint(warnings, ==, 1);
   g_assert_true(g_settings_set_int(settings, "volume", 12));
   assert_int_setting(settings, "volume", 12);
+  g_unlink(file_named("full-store/filler"));
+  g_assert_true(g_settings_set_string(settings, "theme", "kept"));
   g_assert_cmpint(warnings, ==, 1);
+  g_free(large);
   g_object_unref(settings);
   kept_store *store;
   gint64 volume = 0;
@@ -342,7 +350,7 @@ int main(int argc, char **argv) {
   ADD_RUN("a home that does not exist leaves defaults", a_home_that_does_not_exist, run_as_root);
   ADD_RUN("a store of another user is read", a_store_of_another_user, run_as_root);
   ADD_RUN("a disk that was full before leaves defaults", a_disk_that_was_full_before, run_with_disk);
-  ADD_RUN("a store on a disk that was full before is read", a_store_on_a_disk_that_was_full_before, run_with_disk);
+  ADD_RUN("a store on a disk that was full before is used", a_store_on_a_disk_that_was_full_before, run_with_disk);
   ADD_RUN("a disk that becomes full gives one warning", a_disk_that_becomes_full, run_with_disk);
   ADD("a value over the limit is refused", a_value_over_the_limit);
   ADD("a name over the limit has its default", a_name_over_the_limit);

@@ -197,8 +197,8 @@ class ScenarioRunner:
         file.rmdir() if file.is_dir() else file.unlink()
 
     def damage(self, _: Any, step: Step, __: Any) -> None:
-        """Replaces the contents of a closed store's database."""
-        (self.folder / step.pop("file") / "values.sqlite").write_bytes(b"damaged")
+        """Replaces the contents of a closed store's checkpoint."""
+        (self.folder / step.pop("file") / "values").write_bytes(b"damaged")
 
     def make(self, _: Any, step: Step, __: Any) -> None:
         file, draft = self.folder / step.pop("file"), self.folder / "draft"

@@ -72,7 +72,7 @@ def test_a_remedy_runs_no_command_of_a_name(tmp_path: Path) -> None:
 
 
 def test_an_examination_that_only_reads_changes_nothing(store: Path) -> None:
-    (store / "values.sqlite").write_bytes(b"damaged")
+    (store / "values").write_bytes(b"damaged")
     before = contents(store)
     [closed] = [found for found in kept.findings(store, read_only=True) if found.severity == "damage"]
     assert closed.what.startswith("the store cannot be opened: ") and contents(store) == before
@@ -108,10 +108,10 @@ def test_what_keeps_a_store_closed_is_found_at_once(store: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 def test_the_owner_of_a_file_is_named(store: Path) -> None:
-    os.chown(store / "journal", 12345, 12345)
+    os.chown(store / "journal.0", 12345, 12345)
     found = problems(store)
     assert [each.severity for each in found] == ["damage", "damage"]
-    assert f"not owned by user 0: {store}/journal (12345)" in found[1].what
+    assert f"not owned by user 0: {store}/journal.0 (12345)" in found[1].what
 
 
 def test_a_folder_that_may_not_be_entered_is_named(store: Path) -> None:

@@ -310,10 +310,10 @@ def test_a_signal_that_waits_for_a_call_that_reports_reaches_the_caller(
     settings.declare(kept.Key("old", int, deprecated=True))
     program = """
 import fcntl, sys
-with open(sys.argv[1] + "/journal", "r+b") as journal, open(sys.argv[1] + "/pulse", "r+b", 0) as pulse:
+with open(sys.argv[1] + "/pulse", "r+b", 0) as pulse:
     # The write lock: the holder with the number 1 has its byte, and is the owner.
-    fcntl.lockf(journal, fcntl.LOCK_EX, 1, (1 << 40) + 1)
-    pulse.seek(832)
+    fcntl.lockf(pulse, fcntl.LOCK_EX, 1, (1 << 40) + 2)
+    pulse.seek(384)
     pulse.write((1).to_bytes(8, sys.byteorder))
     print(flush=True)
     sys.stdin.read()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import random
-import sqlite3
 import threading
 import time
 from ctypes import c_uint64
@@ -193,17 +192,6 @@ def test_nothing_is_cached_while_the_generation_moves(settings: kept.Store, monk
     monkeypatch.setattr(kept.Settings, "_read", read)
     word.value = 11
     assert settings["a"] == 1 and remembered(settings) == {}
-
-
-def test_the_sqlite3_shell_sees_what_was_set(location: Path, settings: kept.Store) -> None:
-    settings["a"] = "before"
-    settings["a"] = "after"
-    deadline = time.monotonic() + SECONDS
-    with sqlite3.connect(location / "values.sqlite") as shell:
-        columns = [row[1] for row in shell.execute("pragma table_info(entry)")]
-        assert columns, "the table is not called entry any more"
-        while shell.execute("select value from entry where key = 'a'").fetchall() != [("after",)]:
-            assert time.monotonic() < deadline
 
 
 def write_numbers(location: Path, seed: int, count: int, latest: Any) -> None:

@@ -49,7 +49,7 @@ def test_a_process_that_only_reads_a_file_of_the_store_is_not_writing(tmp_path: 
         settings["a"] = 1
     reading = "import sys; file = open(sys.argv[1]); print(flush=True); sys.stdin.read()"
     with subprocess.Popen(
-        [sys.executable, "-c", reading, str(tmp_path / "store/journal")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", reading, str(tmp_path / "store/pulse")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as child:
         assert child.stdout and child.stdout.readline()
         assert [(each.pid, each.writing) for each in kept.processes(tmp_path / "store")] == [(child.pid, False)]

@@ -168,4 +168,4 @@ def test_a_refused_secret_is_in_no_file(length: int, location: Path, tmp_path: P
         settings.backup(tmp_path / "backup")
         files = [file for file in [*location.iterdir(), tmp_path / "backup"] if file.is_file()]
         assert [file.name for file in files if b"never-stored" in file.read_bytes()] == []
-    assert (location / "values.sqlite").stat().st_size < 200_000
+    assert (location / "values").stat().st_size < 200_000

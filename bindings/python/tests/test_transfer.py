@@ -144,7 +144,6 @@ def test_an_import_is_made_beside_a_program_that_keeps_writing(location: Path) -
 
 
 def test_many_keys_are_committed_beside_large_values(settings: kept.Store) -> None:
-    """SQLite reads a row to compare its key: with large values in the rows it took minutes, if chance put them near."""
     large = "x" * ((16 << 20) - 100)
     with settings.transaction() as transaction:
         for number in range(100_000):

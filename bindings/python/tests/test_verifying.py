@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,61 +10,48 @@ import pytest
 import kept
 
 
-def checksum(data: bytes) -> int:
-    """CRC-32C."""
-    total = 0xFFFFFFFF
-    for byte in data:
-        total ^= byte
-        for _ in range(8):
-            total = total >> 1 ^ (0x82F63B78 if total & 1 else 0)
-    return total ^ 0xFFFFFFFF
-
-
-def seal_pages(database: Path, size: int = 4096) -> None:
-    """Puts the database's salt and the right checksum into each page, as Kept does when it writes one."""
-    content = database.read_bytes()
-    salt = content[size - 8 : size - 4]
-    pages = [content[at : at + size - 8] + salt for at in range(0, len(content), size)]
-    sums = [checksum(number.to_bytes(4, "big") + page) for number, page in enumerate(pages, 1)]
-    database.write_bytes(b"".join(page + sum_.to_bytes(4, "big") for page, sum_ in zip(pages, sums, strict=True)))
-
-
 def test_damage_is_named_with_its_key(tmp_path: Path) -> None:
-    with kept.open(str(tmp_path / "store")) as settings:
+    with kept.open(str(tmp_path / "written")) as settings:
         settings["theme"] = "dark"
         settings["name"] = "Ann"
-    with sqlite3.connect(tmp_path / "store/values.sqlite") as database:
-        database.execute("UPDATE entry SET kind = 'sound' WHERE key = 'name'")
-    database.close()
-    seal_pages(tmp_path / "store/values.sqlite")
+        settings.backup(tmp_path / "backup")
+    # In a backup the values are records.
+    data = (tmp_path / "backup").read_bytes()
+    (tmp_path / "store").mkdir(0o700)
+    (tmp_path / "store/values").write_bytes(data.replace(b"nameAnn", b"nameEve"))
     with kept.open(str(tmp_path / "store")) as settings:
         found = settings.verify()
-        assert not found.sound
-        assert [damage.key for damage in found.damage] == ["name"]
-        assert "sound" in found.damage[0].reason
-        assert found.values == 1
+        assert not found.sound and found.values == 0
+        assert [damage.key for damage in found.damage] == [None, "name", "theme"], "both are in one block"
+    with pytest.warns(kept.SalvagedWarning), kept.open(str(tmp_path / "store")) as settings:
+        assert dict(settings) == {"theme": "dark"}
 
 
-READER = """
-import sqlite3, sys
-database = sqlite3.connect(sys.argv[1])
-database.execute("BEGIN")
-database.execute("SELECT count(*) FROM entry").fetchone()
-print("reading", flush=True)
-sys.stdin.read()
-"""
+LISTINGS: dict[str, Callable[[kept.Store], object]] = {
+    "keys": list,
+    "length": len,
+    "export": lambda settings: settings.export(),
+    "snapshot": lambda settings: list(settings.snapshot()),
+    "removal": lambda settings: settings.remove_all(""),
+}
 
 
-def test_a_process_that_keeps_reading_is_named(tmp_path: Path) -> None:
-    with kept.open(str(tmp_path / "store")) as settings:
-        settings["theme"] = "dark"
-        command = [sys.executable, "-c", READER, str(tmp_path / "store/values.sqlite")]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
-            assert reader.stdout is not None
-            assert reader.stdout.readline() == b"reading\n"
-            assert settings.verify().readers == (reader.pid,)
-            reader.communicate()
-        assert settings.verify().readers == ()
+@pytest.mark.parametrize("listing", LISTINGS)
+def test_no_listing_lacks_a_key_whose_name_is_damaged(tmp_path: Path, listing: str) -> None:
+    with kept.open(tmp_path / "store") as settings:
+        for name in "abc":
+            settings[name] = name * 3000
+    values = tmp_path / "store/values"
+    data = bytearray(values.read_bytes())
+    begin = data.index(b"b" * 3000) // 4096 * 4096
+    data[begin : begin + 4096] = b"damaged!" * 512
+    values.write_bytes(data)
+    with kept.open(tmp_path / "store") as settings:
+        assert settings["a"] == "a" * 3000
+        with pytest.raises(kept.CorruptError):
+            LISTINGS[listing](settings)
+    with pytest.warns(kept.SalvagedWarning), kept.open(tmp_path / "store") as settings:
+        assert list(settings) == ["a", "c"]
 
 
 def test_progress_is_reported_and_an_exception_stops_it(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The wheel: built by CMake, for every Python 3, with what it needs inside and SQLite outside."""
+"""The wheel: built by CMake, for every Python 3, with what it needs inside."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 waiting.set()
 thread.join()
 mapped = {line.split()[-1] for line in open("/proc/self/maps")}
-print(*sorted(file for file in mapped if any(name in file for name in ("libkept", "libpcre2", "libsqlite3"))))
+print(*sorted(file for file in mapped if any(name in file for name in ("libkept", "libpcre2"))))
 """
 
 
@@ -131,18 +131,6 @@ with kept.open("./store") as settings:
     assert printed.endswith("site-packages/kept/libkept.so.0")
 
 
-def test_python_s_sqlite_and_kept_s_are_the_same_one(python: Path, tmp_path: Path) -> None:
-    program = """
-import re, sqlite3, kept
-sqlite3.connect(":memory:").execute("SELECT 1")
-with kept.open("./store") as settings:
-    settings["a"] = 1
-print(*set(re.findall(r"/\\S*libsqlite3\\S*", open("/proc/self/maps").read())))
-"""
-    [library] = run(python, program, tmp_path)
-    assert "libsqlite3" in library and " " not in library
-
-
 def test_the_wheel_brings_pcre2_which_the_first_pattern_loads(python: Path, tmp_path: Path) -> None:
     program = """
 import re, kept
@@ -162,8 +150,7 @@ def test_pyinstaller_puts_the_library_into_a_program(frozen: Path, tmp_path: Pat
     assert (done.returncode, done.stderr) == (0, "")
     values, child, libraries = done.stdout.splitlines()
     assert (values, child) == ("[1, b'x'] 2 0.1.0", "7")
-    # All are unpacked, and SQLite is the one that Python's own module has.
-    library, pcre2, sqlite = libraries.split()
+    # Both are unpacked.
+    library, pcre2 = libraries.split()
     assert library.endswith("/kept/libkept.so.0")
     assert pcre2 == library.replace("libkept.so.0", "libpcre2-8.so.0")
-    assert sqlite == library.replace("kept/libkept.so.0", "libsqlite3.so.0")

@@ -1,33 +1,47 @@
-// A folder with an SQLite database in it, and a mapped page that shows every process at once when it has changed.
+// The storage of a folder: a checkpoint, and the journals of the commits since.
 
 import CPlatform
+import KeptEngine
 public import KeptSchema
 import KeptSystem
 public import KeptValues
 import Synchronization
 
-/// The default storage: values are kept in `values.sqlite`, shared by every process that opens the folder.
-///
-/// Reads come from an index in memory while the pulse is unchanged; writers of one process commit in groups.
+/// The default storage: a folder with the files `values`, `journal.<n>` and `pulse`, which every process that opens it
+/// shares.
 public final class LocalStorage: Storage {
   public let abilities: StorageAbilities = [
     .sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges, .declarations, .listsKeys,
     .schemaVersion,
   ]
 
-  let database: LocalDatabase
-  private let currentIndex: CurrentIndex
-  private let journal: Journal
-  let loader: IndexLoader
-  let commitPath: CommitPath
-  private let maintenance: MaintenanceThread
+  let engine: Engine
+  let readers = LocalIndex()
+  let busyTimeoutMilliseconds: Int
   private let watchers = Monitor(Watchers())
+  private let commitObserver = Monitor<(any CommitObserver)?>(nil)
+  private let placeChecked = Atomic<Int64>(0)
+
   private let forked: ForkedParts
 
-  fileprivate struct Watchers {
+  /// What ends the waiting of threads.
+  struct Watchers {
     var interruptions = 0
     var isClosed = false
+
+    mutating func takesInterruption() -> Bool {
+      if isClosed { return true }
+      defer { interruptions = max(0, interruptions - 1) }
+      return interruptions > 0
+    }
   }
+
+  /// The path without links.
+  let path: String
+  let fileSystem: FileSystem
+  /// The folder, once code has needed it that opens files by their paths.
+  let held = Monitor<StoreFolder?>(nil)
+  let now: @Sendable () -> Int64
 
   /// Opens the store in a folder, and creates both if they do not exist.
   ///
@@ -39,35 +53,29 @@ public final class LocalStorage: Storage {
     try self.init(StoreFolder(path: path), busyTimeoutMilliseconds: busyTimeoutMilliseconds)
   }
 
-  init(_ folder: StoreFolder, busyTimeoutMilliseconds: Int) throws(StoreError) {
-    // A child forked during this would inherit connections that it cannot close.
-    Fork.gate.enter()
-    defer { Fork.gate.leave() }
-    let patience = BusyTimeout.effective(milliseconds: busyTimeoutMilliseconds)
-    let database = LocalDatabase(try folder.resolved().held(), busyTimeoutMilliseconds: patience)
-    let (reader, journal) = try database.open()
-    self.database = database
-    let own = IndexView()
-    let settler = Settler(of: journal, in: database)
-    let loader = IndexLoader(
-      own, journal, settler,
-      LazyConnection(reader) { () throws(StoreError) in try database.connect(to: journal) },
-      scans: LazyConnection { () throws(StoreError) in try database.connect(to: journal) })
-    let commitPath = CommitPath(journal, in: database, settler, loader)
-    (self.journal, self.loader, self.commitPath) = (journal, loader, commitPath)
-    currentIndex = CurrentIndex(own, at: journal.publishedAddress)
-    // The closures capture no `self`: the maintenance thread would keep the storage open.
-    maintenance = MaintenanceThread(
-      settle: {
-        commitPath.stayInPlace()
-        try? commitPath.settle()
-        return commitPath.erase() || commitPath.mustSettle
-      },
-      look: { commitPath.stayInPlace() })
-    forked = ForkedParts(journal, loader, commitPath, maintenance, watchers)
+  /// - Parameter now: the clock, in nanoseconds since 1970.
+  init(
+    _ folder: StoreFolder, busyTimeoutMilliseconds: Int,
+    now: @escaping @Sendable () -> Int64 = { MonotonicTime.nanosecondsSince1970 }
+  ) throws(StoreError) {
+    self.now = now
+    let timeout = BusyTimeout.effective(milliseconds: busyTimeoutMilliseconds)
+    self.busyTimeoutMilliseconds = timeout
+    let resolved = try folder.resolved()
+    path = resolved.path
+    fileSystem = if let given = resolved.fileSystem { given } else { try FileSystem(of: path) }
+    try fileSystem.checkLocal(path)
+    engine = try Engine(
+      try OpenFolder.own(path), timeoutMilliseconds: Int64(timeout), follower: readers,
+      fits: Self.fits)
+    readers.maintenance.begin(engine)
+    forked = ForkedParts(readers, watchers)
     Fork.join(forked)
-    // The last processes may have left frames.
-    if commitPath.mustSettle { maintenance.noteFrames() }
+  }
+
+  /// Whether a value fits a declaration.
+  static func fits(_ value: Value, _ declaration: String) -> Bool {
+    Entry(value: value, revision: 1, declaration: .stored(declaration)).fitting == value
   }
 
   deinit {
@@ -75,82 +83,61 @@ public final class LocalStorage: Storage {
     close()
   }
 
-  public var generation: UInt64 { journal.published }
+  // MARK: - Reading
+
+  public var generation: UInt64 { engine.published }
 
   public func entry(for key: KeyName) throws(StoreError) -> Entry? {
-    let known: Entry?? = key.withPrepared { key in currentIndex.find(key) { entry, _ in entry.entry } }
-    if let known { return known }
+    if let entry = key.withPrepared({ entryInImage($0) }) { return entry }
     return try entry(for: key, view: nil)
   }
 
-  public func revision() throws(StoreError) -> Revision { try loader.revision().revision }
-
-  public func schemaVersion() throws(StoreError) -> UInt32 { try loader.revision().schemaVersion }
+  /// The entry of a key that is in the index, or in the image, whose blocks are read if needed; the outer nil if the
+  /// engine must be asked.
+  private func entryInImage(_ key: PreparedBytes) -> Entry?? {
+    // A fork would wait for this thread, and this thread, inside the gate, for the fork.
+    Fork.gate.enter()
+    defer { Fork.gate.leave() }
+    let index = readers.index
+    return index.gate.pass(at: engine.published) { () -> Entry?? in
+      if let found = index.entry(for: key) { return found.isElsewhere ? nil : .some(found.entry) }
+      return readers.values?.entry(of: key)
+    }
+  }
 
   public func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
-    try loader.read { reader throws(StoreError) in try reader.keys(prefix: prefix) }
+    try engine.read { chain throws(StoreError) in try chain.keys(prefix: prefix) }
   }
 
   public func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries {
-    if case .key? = scopes.first, scopes.count == 1 {
-      return try loader.read { reader throws(StoreError) in try reader.entries(in: scopes) }
-    }
-    return try loader.scan { reader throws(StoreError) in try reader.entries(in: scopes) }
+    try engine.read { chain throws(StoreError) in try chain.entries(in: scopes) }
   }
 
   public func declarations(prefix: ExactString) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] {
-    try loader.read { reader throws(StoreError) in try reader.declarations(prefix: prefix) }
+    try engine.read { chain throws(StoreError) in try chain.declarations(prefix: prefix) }
+  }
+
+  public func revision() throws(StoreError) -> Revision {
+    try engine.read { chain throws(StoreError) in chain.revision }
+  }
+
+  public func schemaVersion() throws(StoreError) -> UInt32 {
+    try engine.read { chain throws(StoreError) in chain.schemaVersion }
   }
 
   public func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
-    try loader.changes(after: revision)
-  }
-
-  /// Commits a batch.
-  ///
-  /// A durable commit is a shared one followed by a sync of the journal, which puts it on the disk with every commit
-  /// before it.
-  public func commit(_ batch: Batch) throws(StoreError) -> Commit {
-    try checkInPlace(isDurable: batch.durability == .durable)
-    let commit = try noticingMoves { () throws(StoreError) in try commitPath.commit(batch) }
-    if !commit.changes.isEmpty || batch.schemaVersion != nil { noteCommit() }
-    if batch.durability == .durable { try sync() }
-    return commit
-  }
-
-  /// Commits a batch that is made while other writers are kept out.
-  ///
-  /// `make` may read the storage.
-  func commit(
-    waiting milliseconds: Int, making make: () throws(StoreError) -> Batch
-  ) throws(StoreError) -> Commit {
-    _ = try journal.end()
-    // Before the write lock is held, which the reaction to a move may take.
-    try checkInPlace(isDurable: true)
-    var isDurable = false
-    let commit = try commitPath.writer.commit(waiting: milliseconds) { () throws(StoreError) in
-      let batch = try make()
-      isDurable = batch.durability == .durable
-      return batch
+    try engine.read { chain throws(StoreError) in
+      chain.isObserved = true
+      return try chain.delta(after: revision)
     }
-    if !commit.changes.isEmpty { noteCommit() }
-    if isDurable { try sync() }
-    return commit
   }
 
-  /// Throws if no process would find a commit.
-  ///
-  /// That is checked before each durable commit and the first one since the maintenance thread has looked: for each it
-  /// would take a tenth of a set.
-  @inline(__always)
-  func checkInPlace(isDurable: Bool) throws(StoreError) {
-    if !isDurable, maintenance.hasCommit { return }
-    try noticingMoves { () throws(StoreError) in try journal.checkInPlace() }
-  }
+  // MARK: - Writing
 
-  func noteCommit() {
-    maintenance.noteCommit()
-    if journal.isFillingUp { maintenance.hurry() }
+  public func commit(_ batch: Batch) throws(StoreError) -> Commit {
+    let milliseconds = batch.patience ?? busyTimeoutMilliseconds
+    if LongCommit.isLong(batch) { return try commitLong(batch, waiting: milliseconds) }
+    return try commit(waiting: milliseconds) { () throws(StoreError) in batch }
   }
 
   public func flush() throws(StoreError) {
@@ -160,177 +147,208 @@ public final class LocalStorage: Storage {
   }
 
   private func sync() throws(StoreError) {
-    try noticingMoves { () throws(StoreError) in try commitPath.sync() }
+    try engine.sync()
+    // A sync of files that no process finds is not durable.
+    try engine.checkPlace()
   }
 
-  /// Runs `body`; once it has met a store that is not in place, all calls are refused, also reads from memory.
-  private func noticingMoves<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
-    do throws(StoreError) { return try body() } catch {
-      // Without its pulse the store is busy until a process makes that again.
-      if error.code == .unavailable || error.code == .busy { commitPath.stayInPlace() }
-      throw error
-    }
+  /// Throws if no process would find a commit, as far as was looked within the last second: for each commit that would
+  /// take too long.
+  private func checkPlaceIfDue() throws(StoreError) {
+    let now = MonotonicTime.milliseconds
+    guard now - placeChecked.load(ordering: .relaxed) >= 1000 else { return }
+    try engine.checkPlace()
+    placeChecked.store(now, ordering: .relaxed)
   }
+
+  // MARK: - Waiting
 
   public func wait(after revision: Revision) throws(StoreError) -> Bool {
     while true {
-      let wakes = journal.wakes
-      if takesInterruption() { return false }
-      let seen = journal.published
-      if try self.revision() > revision { return true }
-      // While frames wait to be settled, a writer may have died before it woke this thread.
-      let isDirty = commitPath.mustSettle
-      if isDirty { maintenance.noteFrames() }
-      journal.sleep(seen: seen, wakes: wakes, milliseconds: isDirty ? 1000 : Int32.max)
-      if journal.published != seen { return true }
+      let wakes = engine.wakes
+      if watchers.update({ $0.takesInterruption() }) { return false }
+      let seen = engine.published
+      let present = try engine.read { chain throws(StoreError) in
+        chain.isObserved = true
+        return chain.revision
+      }
+      if present > revision { return true }
+      // While commits are not synced, a writer may have died before it woke this thread.
+      let isDirty = engine.isDirty
+      if isDirty { readers.maintenance.note(.usual) }
+      engine.sleep(seen: seen, wakes: wakes, milliseconds: isDirty ? 1000 : Int32.max)
+      if engine.published != seen { return true }
     }
   }
 
   public func interruptWaiting() {
     watchers.update { $0.interruptions += 1 }
-    journal.wakeOwn()
+    engine.wake()
   }
 
   public func close() {
-    maintenance.end()
+    readers.maintenance.end()
     watchers.update { $0.isClosed = true }
-    journal.wakeOwn()
-    commitPath.close()
-    loader.close()
-    journal.release()
-  }
-
-  private func takesInterruption() -> Bool {
-    watchers.update { watchers in
-      if watchers.isClosed { return true }
-      defer { watchers.interruptions = max(0, watchers.interruptions - 1) }
-      return watchers.interruptions > 0
-    }
+    engine.wake()
+    engine.close()
+    readers.close()
+    commitObserver.update { $0 = nil }
   }
 }
 
 extension LocalStorage: FastStorage {
-  var header: UnsafePointer<kept_index_header> { loader.index.header }
+  var header: UnsafePointer<kept_index_header> { readers.index.header }
 
-  var generationAddress: UnsafePointer<UInt64> { journal.publishedAddress }
+  var memoryReaders: kept_readers { kept_image_readers() }
+
+  var generationAddress: UnsafePointer<UInt64> { engine.publishedAddress }
 
   func known(_ key: PreparedBytes) -> KnownKey? {
-    currentIndex.find(key) { KnownKey(name: $0.key, declaration: $0.declaration, hint: $1) }
+    let index = readers.index
+    return index.gate.pass(at: engine.published) {
+      if let found = index.entry(for: key) {
+        return found.isElsewhere ? nil : KnownKey(name: found.key, declaration: found.declaration)
+      }
+      guard let found = readers.values?.loadedRecord(of: UnsafeRawBufferPointer(key.bytes)), let record = found,
+        !record.flags.contains(.declared), let text = String(exactly: key.bytes), let name = try? KeyName(text)
+      else { return nil }
+      return KnownKey(name: name, declaration: nil)
+    }
   }
 
   func entry(for key: KeyName, view: ReadView?) throws(StoreError) -> Entry? {
-    maintenance.noteUse()
-    return try noticingMoves { () throws(StoreError) in try loader.entry(for: key, view: view) }
+    try engine.read { chain throws(StoreError) in
+      let state = try chain.state(of: key)
+      readers.add(key, state, chain, in: view)
+      return Entry(state)
+    }
   }
 
   func load(_ keys: [KeyName]) {
-    guard !keys.isEmpty else { return }
-    maintenance.noteUse()
-    try? loader.load(keys)
+    for key in keys { _ = try? entry(for: key) }
   }
 
-  func show(_ reading: any EntryReading, in view: ReadView?) -> ReadView { loader.show(reading, in: view) }
+  func show(_ reading: any EntryReading, in view: ReadView?) -> ReadView { readers.show(reading, in: view) }
 
-  func remove(_ view: ReadView) { loader.remove(view) }
-}
+  func remove(_ view: ReadView) { readers.remove(view) }
 
-extension LocalStorage: ExclusiveStorage {}
-
-extension LocalStorage: FolderStorage {
-  var folder: StoreFolder { database.folder }
-
-  func checkPlace() {
-    commitPath.stayInPlace()
-    if journal.mayHaveMoved { journal.wakeOwn() }
+  func put(_ value: Value, for key: PreparedBytes, tag: String?) -> Revision? {
+    // Before it is compared, which may take as long as the value is.
+    guard value.bytes <= Self.mostAtOnce, (try? checkPlaceIfDue()) != nil else { return nil }
+    var revision: Revision?
+    whileSilent { revision = putAtOnce(value, for: key, tag: tag) }
+    return revision
   }
 
-  func copy(into draft: String) throws(StoreError) -> Revision {
-    // A child forked during this would inherit a connection that it cannot close.
-    Fork.gate.enter()
-    defer { Fork.gate.leave() }
-    // A closed store throws here.
-    _ = try revision()
-    try commitPath.settle()
-    let connection = try database.connect(to: journal).connection
-    try connection.copy(into: draft)
-    return try Self.makeOwn(draft)
-  }
-
-  /// Makes a database an independent store with a new id, and returns its revision.
-  static func makeOwn(_ draft: String) throws(StoreError) -> Revision {
-    Fork.gate.enter()
-    defer { Fork.gate.leave() }
-    let connection = try SQLiteConnection(path: draft, busyTimeoutMilliseconds: 0)
-    // Stores use a write-ahead log; a copy by SQLite does not.
-    let mode = try connection.statement("PRAGMA journal_mode = WAL")
-    _ = try mode.first {}
-    try connection.statement("UPDATE store SET uuid = randomblob(16), journal = 0, quarantine = NULL").finish()
-    try connection.copyLog()
-    return try SettledPlace.read(connection).revision
-  }
-}
-
-extension LocalStorage: VerifiableStorage {
-  func readingProcesses() -> [Int32] { LogReaders.processes(of: database.folder) }
-
-  func damage() throws(StoreError) -> StoreError? {
-    // A child forked during this would inherit a connection that it cannot close.
-    Fork.gate.enter()
-    defer { Fork.gate.leave() }
-    do throws(StoreError) {
-      // A closed store throws here.
-      _ = try revision()
-      try journal.checkHead()
-      let connection = try database.connect(to: journal).connection
-      defer { withExtendedLifetime(connection) {} }
-      guard let words = try connection.damage() else { return nil }
-      connection.markDamage()
-      return StoreError(
-        .corrupt,
-        "the database in \(folder.shown) is damaged: \(words); close it everywhere and open it again to salvage the "
-          + "readable data")
-    } catch {
-      guard error.code == .corrupt else { throw error }
-      return error
+  private func putAtOnce(_ value: Value, for key: PreparedBytes, tag: String?) -> Revision? {
+    engine.tryPut(value) { chain in
+      let (name, stored): (KeyName, Value?)
+      if let known = readers.index.entry(for: key) {
+        guard !known.isElsewhere, known.declaration == nil else { return nil }
+        (name, stored) = (known.key, known.stored)
+      } else {
+        guard readers.values != nil, let found = chain.values.loadedRecord(of: UnsafeRawBufferPointer(key.bytes)),
+          let record = found,
+          !record.flags.contains(.declared), let found = String(exactly: key.bytes).flatMap({ try? KeyName($0) })
+        else { return nil }
+        (name, stored) = (found, try? record.value.value())
+      }
+      return stored == value ? .unchanged : .change(name, time: now(), tag: tag)
     }
+  }
+
+  private static let mostAtOnce = 4096
+}
+
+extension LocalStorage: ExclusiveStorage {
+  func commit(
+    waiting milliseconds: Int, making make: () throws(StoreError) -> Batch
+  ) throws(StoreError) -> Commit {
+    try checkPlaceIfDue()
+    let observer = commitObserver.read(\.self)
+    let (batch, commit) = try engine.takeTurn(timeoutMilliseconds: Int64(milliseconds)) { turn throws(StoreError) in
+      let batch = try make()
+      var commit = Commit(revision: 0, changes: [])
+      try turn.build { chain, frames throws(StoreError) in
+        for condition in batch.conditions { try chain.check(condition, of: batch) }
+        let changes = try changes(by: batch, chain)
+        commit = try add(changes, by: batch, to: frames, chain)
+      }
+      if batch.durability == .durable { try engine.checkPlace() }
+      try readers.expect(commit) { () throws(StoreError) in
+        try publish(commit, by: batch.author, to: observer) { () throws(StoreError) in try turn.publish() }
+      }
+      return (batch, commit)
+    }
+    if batch.durability == .durable { try sync() }
+    return commit
+  }
+
+  /// Commits a batch of many keys, which is made ready before others are kept out.
+  private func commitLong(_ batch: Batch, waiting milliseconds: Int) throws(StoreError) -> Commit {
+    try checkPlaceIfDue()
+    let (deadline, observer) = (MonotonicTime.milliseconds + Int64(milliseconds), commitObserver.read(\.self))
+    var made: LongCommit?
+    for attempt in 1...LongCommit.mostAttempts where made == nil {
+      var long = try LongCommit(batch, try engine.snapshot().chain, self)
+      let rest = max(0, deadline - MonotonicTime.milliseconds)
+      made = try engine.takeTurn(timeoutMilliseconds: rest) { turn throws(StoreError) in
+        let isSettled = try turn.read { chain throws(StoreError) in
+          if try long.settle(chain) { return true }
+          if attempt == LongCommit.mostAttempts { long = try LongCommit(batch, chain, self) }
+          return attempt == LongCommit.mostAttempts
+        }
+        guard isSettled else { return nil }
+        if batch.durability == .durable { try engine.checkPlace() }
+        if let replacement = batch.replacement { replacement.note(try contents()) }
+        if long.hasFrame {
+          try publish(long.commit, by: batch.author, to: observer) { () throws(StoreError) in
+            try turn.publish(long.frames)
+          }
+        }
+        return long
+      }
+    }
+    guard let made else { throw StoreError(.busy, "other programs committed many keys at the same time; try again") }
+    engine.add(made.frames)
+    if batch.durability == .durable { try sync() }
+    return made.commit
   }
 }
 
 extension LocalStorage: ObservableStorage {
-  package func report(to commitObserver: any CommitObserver) { commitPath.report(to: commitObserver) }
+  package func report(to commitObserver: any CommitObserver) { self.commitObserver.update { $0 = commitObserver } }
+
+  /// Calls `body`, which makes a commit visible, and reports it to an observer.
+  private func publish(
+    _ commit: Commit, by author: Author, to observer: (any CommitObserver)?, _ body: () throws(StoreError) -> Void
+  ) throws(StoreError) {
+    guard let observer, !commit.changes.isEmpty else { return try body() }
+    try observer.publish { delivered throws(StoreError) in
+      let preceding: ChangesAfter? =
+        if let delivered, delivered + 1 != commit.revision { try changes(after: delivered) } else { nil }
+      try body()
+      return Publication(preceding: preceding, commits: [(commit, by: author)])
+    }
+  }
+
+  /// Calls `body` unless a commit has to be reported.
+  private func whileSilent(_ body: () -> Void) {
+    if let observer = commitObserver.read(\.self) { observer.whileSilent(body) } else { body() }
+  }
 }
 
-/// The parts of an open store that a fork concerns.
-///
-/// Not the storage itself: counting references to an object that is also referred to weakly takes 150 instructions.
+/// The parts of the storage that a fork concerns; ``EngineFork`` has others.
 private final class ForkedParts: ForkAware {
-  private let journal: Journal
-  private let loader: IndexLoader
-  private let commitPath: CommitPath
-  private let maintenance: MaintenanceThread
+  private let readers: LocalIndex
   private let watchers: Monitor<LocalStorage.Watchers>
 
-  init(
-    _ journal: Journal, _ loader: IndexLoader, _ commitPath: CommitPath, _ maintenance: MaintenanceThread,
-    _ watchers: Monitor<LocalStorage.Watchers>
-  ) {
-    (self.journal, self.loader, self.commitPath) = (journal, loader, commitPath)
-    (self.maintenance, self.watchers) = (maintenance, watchers)
+  init(_ readers: LocalIndex, _ watchers: Monitor<LocalStorage.Watchers>) {
+    (self.readers, self.watchers) = (readers, watchers)
   }
 
-  func beforeFork() {
-    // Both processes connect by the path.
-    journal.noteMove()
-    commitPath.disconnect()
-    loader.disconnect()
-  }
-
-  /// Resets the storage in the child of a fork; the pulse stays mapped, and the journal is opened again when needed.
   func afterForkInChild() {
-    loader.afterForkInChild()
-    commitPath.afterForkInChild()
-    journal.afterForkInChild()
-    watchers.update { $0.interruptions = 0 }
-    maintenance.afterForkInChild()
+    readers.maintenance.afterForkInChild()
+    watchers.updateQuietly { $0.interruptions = 0 }
   }
 }

@@ -1,136 +1,117 @@
-// Background work of an open store: commits are settled within a second, and a folder that was removed or replaced is
-// noticed while the store is in use. One thread, which sleeps while there is no work.
+// The thread of an open store that syncs its commits and makes its checkpoints, within a second of any commit.
 
+import KeptEngine
 import KeptSystem
 import KeptValues
 import Synchronization
 
-/// The thread behind one open store.
+/// The maintenance of one open store.
 ///
-/// It is started when there is work for the first time.
+/// Its thread starts with the first work. It sleeps while there is none, keeps no handle open, and exits after
+/// ``end()``.
 final class MaintenanceThread: Sendable {
-  private struct State {
+  struct State {
+    /// nil before the store is open, and after the end.
+    var engine: Engine?
     var hasThread = false
-    var isEnded = false
-    var mustSettle = false
-    var mustLook = false
-    // Its writer has checked that the folder is in place.
-    var hasCommit = false
+    /// When the work is to be done, in milliseconds; nil if there is none.
+    var due: Int64?
+    var isWorking = false
+    /// When the work was last ended.
+    var done: Int64 = 0
 
-    var isDue: Bool { hasCommit && hasThread }
-    var isIdle: Bool { !mustSettle && !mustLook }
-    // The ring is filling up, so the interval is too long.
-    var mustHurry = false
+    var isIdle: Bool { due == nil && !isWorking }
   }
-  private let state = Monitor(State())
-  // Set while the thread is about to settle and look, after a commit, and has begun with neither; callers that see it
-  // need not notify the thread. It is set under the monitor, and cleared there before the thread begins.
-  private let isDue = Atomic<Bool>(false)
-  // The same for settling now.
-  private let isHurried = Atomic<Bool>(false)
-  private let settle: @Sendable () -> Bool
-  private let look: @Sendable () -> Void
+  let state = Monitor(State())
+  // The urgency of noted work that has not begun: callers that find it here need not note anything. It
+  // changes with `due`, before the thread begins to work.
+  private let noted = Atomic<Int>(0)
 
-  /// The longest delay between a write or a read and the work that it causes.
-  private static let intervalMilliseconds: Int64 = 900
+  enum Urgency: Int {
+    case usual = 1, hurry
+  }
+  private static let usualPause: Int64 = 900
+  // A checkpoint may fail, and leave the journals as long as they were.
+  private static let shortestPause: Int64 = 100
 
-  /// Creates the maintenance of one store.
-  ///
-  /// - Parameters:
-  ///   - settle: settles commits; returns whether it must be called again. No lock is held.
-  ///   - look: checks whether the folder is in place. No lock is held.
-  init(settle: @escaping @Sendable () -> Bool, look: @escaping @Sendable () -> Void) {
-    self.settle = settle
-    self.look = look
+  /// Longer journals get a checkpoint at once: a quarter of the length that stops commits.
+  private static let longJournal: UInt64 = 16 << 20
+
+  /// A journal up to this length causes no checkpoint.
+  private static let shortJournal: UInt64 = 64 << 10
+
+  /// Begins to maintain a store.
+  func begin(_ engine: Engine) {
+    state.updateQuietly { $0.engine = engine }
+    // Processes that have ended may have left commits that are not synced.
+    if engine.isDirty { note(.usual) }
   }
 
-  /// Notes a read.
-  func noteUse() { note { _ in } }
+  /// Notes commits that were read or made.
+  func note(_ chain: Chain) {
+    let length = chain.length
+    note(length < Self.longJournal ? .usual : .hurry) { $0.isDirty || chain.erases || length > Self.shortJournal }
+  }
 
-  /// Notes frames that must be settled, whoever has committed them.
-  func noteFrames() { note { $0.mustSettle = true } }
-
-  /// Notes a commit of this process.
-  func noteCommit() { note { state in (state.mustSettle, state.hasCommit) = (true, true) } }
-
-  /// Whether a commit was noted since the thread last looked.
-  ///
-  /// Frames and reads that other threads note do not count: an observer's thread may note the frame of a commit before
-  /// its writer does.
-  @inline(__always)
-  var hasCommit: Bool { isDue.load(ordering: .sequentiallyConsistent) }
-
-  private func note(_ change: (inout State) -> Void) {
-    if hasCommit { return }
-    let (mustStart, mustWake) = state.updateQuietly { state in
-      let wasIdle = state.isIdle
-      state.mustLook = true
-      change(&state)
-      defer {
-        state.hasThread = true
-        isDue.store(state.isDue, ordering: .sequentiallyConsistent)
-      }
-      return (!state.hasThread && !state.isEnded, wasIdle)
+  /// Notes that there is work.
+  func note(_ urgency: Urgency, if isNeeded: (Engine) -> Bool = { _ in true }) {
+    if noted.load(ordering: .sequentiallyConsistent) >= urgency.rawValue { return }
+    let now = MonotonicTime.milliseconds
+    let mustStart = state.update { state in
+      guard let engine = state.engine, isNeeded(engine) else { return false }
+      let due = urgency == .usual ? now + Self.usualPause : max(now, state.done + Self.shortestPause)
+      state.due = min(state.due ?? due, due)
+      noted.store(urgency.rawValue, ordering: .sequentiallyConsistent)
+      defer { state.hasThread = true }
+      return !state.hasThread
     }
-    // A thread that works, or pauses before work, finds the note by itself.
-    if mustWake { state.update { _ in } }
     if mustStart { start() }
   }
 
-  /// Settles now: the ring is filling up.
-  func hurry() {
-    if isHurried.load(ordering: .sequentiallyConsistent) { return }
-    state.update { state in
-      state.mustHurry = true
-      isHurried.store(true, ordering: .sequentiallyConsistent)
-    }
-  }
-
-  /// Resets the state in the child of a fork: it has no thread, and the parent settles the pending frames.
+  /// The child of a fork has no thread; the parent does the noted work.
   func afterForkInChild() {
-    state.update { state in
-      state = State(isEnded: state.isEnded)
-      isDue.store(false, ordering: .sequentiallyConsistent)
-      isHurried.store(false, ordering: .sequentiallyConsistent)
+    state.updateQuietly { state in
+      (state.hasThread, state.isWorking, state.due) = (false, false, nil)
+      noted.store(0, ordering: .sequentiallyConsistent)
     }
   }
 
-  func end() { state.update { $0.isEnded = true } }
+  func end() { state.update { $0.engine = nil } }
 
-  /// Starts the thread; if that fails, the next use of the store tries again.
-  ///
-  /// Without a thread, closing still settles, and a writer that finds the ring full.
+  /// Starts the thread; if that fails, the next commit tries again, and closing does the work otherwise.
   private func start() {
     do throws(StoreError) { try LibraryThread.start { [self] in work() } } catch {
       state.updateQuietly { state in
         state.hasThread = false
-        isDue.store(false, ordering: .sequentiallyConsistent)
+        noted.store(0, ordering: .sequentiallyConsistent)
       }
     }
   }
 
   private func work() {
-    while let duty = next() {
-      if duty.mustSettle {
-        if settle() { state.updateQuietly { $0.mustSettle = true } }
-      } else {
-        look()
+    while let engine = next() {
+      let again = engine.maintain()
+      state.update { state in
+        (state.isWorking, state.done) = (false, MonotonicTime.milliseconds)
+        if let again { state.due = min(state.due ?? .max, state.done + again) }
       }
     }
+    state.update { $0.hasThread = false }
   }
 
-  /// Waits for work, then for the interval, and takes the work; nil at the end.
-  private func next() -> State? {
-    let isEnded = state.wait { $0.isEnded ? true : $0.isIdle ? nil : false }
-    let isOver = { (state: inout State) -> Bool? in state.isEnded ? true : state.mustHurry ? false : nil }
-    if isEnded || state.wait(milliseconds: Self.intervalMilliseconds, until: isOver) == true { return nil }
-    return state.update { state in
-      defer {
-        (state.mustSettle, state.mustLook, state.hasCommit, state.mustHurry) = (false, false, false, false)
-        isDue.store(false, ordering: .sequentiallyConsistent)
-        isHurried.store(false, ordering: .sequentiallyConsistent)
+  /// Waits for work, and until it is due; nil at the end.
+  private func next() -> Engine? {
+    while let due = state.wait(until: { $0.engine == nil ? .some(nil) : $0.due.map(Optional.some) }) {
+      let isOther: Bool? = state.wait(milliseconds: max(0, due - MonotonicTime.milliseconds)) { state in
+        state.engine == nil || state.due ?? due < due ? true : nil
       }
-      return state
+      if isOther != nil { continue }
+      return state.updateQuietly { state in
+        (state.due, state.isWorking) = (nil, true)
+        noted.store(0, ordering: .sequentiallyConsistent)
+        return state.engine
+      }
     }
+    return nil
   }
 }

@@ -332,8 +332,6 @@ extension SimpleStorageAdapter: ObservableStorage {
 }
 
 extension SimpleStorageAdapter: ForkAware {
-  func beforeFork() {}
-
   /// The writing thread belonged to the parent.
   func afterForkInChild() {
     isWriting.update { $0 = false }

@@ -34,7 +34,7 @@ import Testing
     reader.executableURL = URL(fileURLWithPath: "/usr/bin/tail")
     reader.arguments = ["-f", "/dev/null"]
     reader.standardInput = try FileHandle(
-      forReadingFrom: URL(fileURLWithPath: folder.path + "/store/values.sqlite"))
+      forReadingFrom: URL(fileURLWithPath: folder.path + "/store/journal.0"))
     try reader.run()
     defer {
       // Foundation starts programs with most signals blocked.

@@ -1,6 +1,7 @@
 // Backup and restore.
 
 import Foundation
+@testable import KeptEngine
 @testable import KeptSchema
 @testable import KeptValues
 import Synchronization
@@ -37,7 +38,7 @@ import Testing
 
   @Test func `removes the drafts next to it that killed processes have left`() throws {
     let dayBefore = Date(timeIntervalSinceNow: -100_000)
-    for (name, file) in [(".new-1-1", "draft"), (".new-1-2", "draft-wal"), (".new-new", "draft"), (".new-3", "mine")] {
+    for (name, file) in [(".new-1-1", "draft"), (".new-new", "draft"), (".new-3", "mine")] {
       try FileManager.default.createDirectory(atPath: path(name), withIntermediateDirectories: false)
       try Data().write(to: URL(fileURLWithPath: path("\(name)/\(file)")))
       guard name != ".new-new" else { continue }
@@ -125,7 +126,7 @@ import Testing
     }
     #expect(try names(in: "full") == ["other"])
     let error = #expect(throws: StoreError.self) {
-      try settings.backup(to: path("store/values.sqlite"), replacing: true)
+      try settings.backup(to: path("store/values"), replacing: true)
     }
     #expect(error?.code == .invalid && error?.message.contains("in the folder of a store") == true)
   }
@@ -182,26 +183,34 @@ import Testing
     #expect(try settings.value(forKey: "volume") == 90)
   }
 
-  @Test func `of a store that is open elsewhere includes its log`() throws {
+  @Test func `of a store that is open elsewhere includes its journal`() throws {
     let other = try Store.open(path("other"))
-    try other.set("in the log", forKey: "a")
+    try other.set("in the journal", forKey: "a")
     try settings.restore(from: path("other"))
     #expect(try settings.keys() == ["a"])
+  }
+
+  @Test func `is not set aside through a symbolic link`() throws {
+    try settings.backup(to: path("whole"))
+    try FileManager.default.createDirectory(atPath: path("elsewhere"), withIntermediateDirectories: false)
+    try FileManager.default.createSymbolicLink(
+      atPath: path("store/quarantine"), withDestinationPath: path("elsewhere"))
+    #expect(code { try settings.restore(from: path("whole")) } == .unavailable)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: path("elsewhere")) == [])
   }
 
   @Test func `that is invalid changes nothing`() throws {
     try settings.backup(to: path("whole"))
     let bytes = try Data(contentsOf: URL(fileURLWithPath: path("whole")))
     var files: [(String, Data, StoreError.Code)] = [
-      ("empty", Data(), .unsupported), ("text", Data("no database at all".utf8), .unsupported),
+      ("empty", Data(), .unsupported), ("text", Data("no backup at all".utf8), .unsupported),
       ("short", bytes.prefix(3000), .corrupt),
     ]
     var damaged = bytes
-    for index in damaged.count / 2..<damaged.count / 2 + 600 { damaged[index] = 0xAA }
+    for index in 4100..<4130 { damaged[index] = 0xAA }
     files.append(("damaged", damaged, .corrupt))
-    var foreign = bytes
-    foreign.replaceSubrange(68..<72, with: [1, 2, 3, 4])
-    files.append(("foreign", sealed(foreign), .unsupported))
+    files.append(("with a damaged first header", Data(repeating: 0, count: 4096) + bytes.dropFirst(4096), .corrupt))
+    files.append(("of a store", try Data(contentsOf: URL(fileURLWithPath: path("store/values"))), .unsupported))
     for (name, content, expected) in files {
       try content.write(to: URL(fileURLWithPath: path(name)))
       #expect(code { try settings.restore(from: path(name)) } == expected, "\(name)")
@@ -215,9 +224,10 @@ import Testing
 
   @Test(arguments: [0, 2, 9] as [UInt8]) func `of another format is refused with its number`(format: UInt8) throws {
     try settings.backup(to: path("whole"))
-    var other = try Data(contentsOf: URL(fileURLWithPath: path("whole")))
-    other.replaceSubrange(60..<64, with: [0, 0, 0, format])
-    let content = sealed(other)
+    var content = try Data(contentsOf: URL(fileURLWithPath: path("whole")))
+    content[8] = format
+    let sum = (content[..<12] + content[16..<4096]).withUnsafeBytes { $0.checksum }
+    withUnsafeBytes(of: sum.littleEndian) { content.replaceSubrange(12..<16, with: $0) }
     try content.write(to: URL(fileURLWithPath: path("other")))
     let error = #expect(throws: StoreError.self) { try settings.restore(from: path("other")) }
     #expect(error?.code == .unsupported)

@@ -8,10 +8,15 @@ import Testing
 
 @testable import KeptCore
 
-@Suite struct `The history of a store`: HistoricSuite {
-  let folder: TemporaryFolder
-  let opened = Monitor<HistoricStore?>(nil)
-  init() throws { folder = try TemporaryFolder() }
+@Suite struct `The history of a store` {
+  private let folder: TemporaryFolder
+  private let historic: HistoricStore
+  private var store: Store { historic.store }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    historic = try HistoricStore(in: folder)
+  }
 
   private func set(_ key: String, _ value: Value, _ tag: String? = nil) throws {
     let transaction = try store.begin(tag: tag)
@@ -21,23 +26,17 @@ import Testing
       _ = try transaction.put(value, for: KeyName(key), ifRevision: nil)
     }
     _ = try transaction.commit()
-    try settle()
+    historic.endChange()
   }
 
-  private func settle() throws { try historic.settle() }
-
-  @Test(arguments: StorageUnderTest.historical)
-  func `is empty at first, and complete from the present`(_ kind: StorageUnderTest) throws {
-    let store = try open(kind)
+  @Test func `is empty at first, and complete from the present`() throws {
     let history = try store.history()
     #expect(history.changes.isEmpty)
     #expect(history.completeAfter == 0)
     #expect(history.json == #"{"changes":[],"completeAfter":0}"#)
   }
 
-  @Test(arguments: StorageUnderTest.historical)
-  func `has each change with its tag, time, old and new value, the newest first`(_ kind: StorageUnderTest) throws {
-    let store = try open(kind)
+  @Test func `has each change with its tag, time, old and new value, the newest first`() throws {
     let before = Timestamp.now
     try set("volume", .int(1), "first")
     try set("volume", .int(2))
@@ -51,10 +50,8 @@ import Testing
     #expect(try store.history(of: "volume").completeAfter == 0)
   }
 
-  @Test(arguments: StorageUnderTest.historical)
-  func `keeps what was read as it is, when the same key is set again at once`(_ kind: StorageUnderTest) throws {
-    let store = try open(kind)
-    try historic.together { for value in 1...2 as ClosedRange<Int64> { try store.set(.int(value), forKey: "a") } }
+  @Test func `keeps what was read as it is, when the same key is set again at once`() throws {
+    for value in 1...2 as ClosedRange<Int64> { try store.set(.int(value), forKey: "a") }
     let first = try store.history().changes
     try store.set(.int(3), forKey: "a")
     let changes = try store.history(of: "a").changes
@@ -62,9 +59,7 @@ import Testing
     #expect(Array(changes.dropFirst()) == first)
   }
 
-  @Test(arguments: StorageUnderTest.historical)
-  func `lists a prefix, and the keys of one commit in order`(_ kind: StorageUnderTest) throws {
-    let store = try open(kind)
+  @Test func `lists a prefix, and the keys of one commit in order`() throws {
     try store.transaction { transaction in
       for key in ["b", "a", "view.size", "view"] {
         _ = try transaction.put(.bool(true), for: KeyName(key), ifRevision: nil)
@@ -75,38 +70,28 @@ import Testing
     #expect(try store.history(of: "view").changes.count == 1)
   }
 
-  @Test(arguments: StorageUnderTest.historical)
-  func `folds changes that one program makes at almost the same time`(_ kind: StorageUnderTest) throws {
-    let store = try open(kind)
+  @Test func `folds changes that one program makes at almost the same time`() throws {
     for number in 1...5 { _ = try store.put(.int(Int64(number)), for: KeyName("count"), ifRevision: nil) }
     let changes = try store.history().changes
     #expect(changes.first?.new == .value(.int(5)))
     #expect(changes.last?.old == .absent)
   }
 
-  @Test(arguments: StorageUnderTest.historical)
-  func `keeps changes with another tag apart, though they are settled together`(_ kind: StorageUnderTest) throws {
-    let store = try open(kind)
-    try together {
-      try put(1, "key", tag: "one")
-      try put(2, "key", tag: "two")
-      try put(3, "key", tag: "two")
-      try put(4, "other", tag: "one")
-    }
+  @Test func `keeps changes with another tag apart, though they are made at the same time`() throws {
+    try put(1, "key", tag: "one")
+    try put(2, "key", tag: "two")
+    try put(3, "key", tag: "two")
+    try put(4, "other", tag: "one")
     let changes = try store.history().changes
     #expect(changes.map(\.tag) == ["one", "two", "one"])
     #expect(changes.map(\.new) == [.value(.int(4)), .value(.int(3)), .value(.int(1))])
   }
 
-  @Test(arguments: StorageUnderTest.historical)
-  func `says which revisions are a part of a change`(_ kind: StorageUnderTest) throws {
-    let store = try open(kind)
+  @Test func `says which revisions are a part of a change`() throws {
     try set("key", .int(0))
-    try together {
-      for number in 2...5 { try put(Int64(number), "key") }
-      try put(6, "other")
-      try put(7, "other")
-    }
+    for number in 2...5 { try put(Int64(number), "key") }
+    try put(6, "other")
+    try put(7, "other")
     let history = try store.history()
     #expect(history.changes.map(\.revision) == [7, 5, 1])
     #expect(history.missing == [2...4, 6...6])
@@ -115,33 +100,24 @@ import Testing
     #expect(try store.history(of: "none").missing == [])
   }
 
-  @Test(arguments: StorageUnderTest.historical)
-  func `does not list what has ended where it began`(_ kind: StorageUnderTest) throws {
-    let store = try open(kind)
+  @Test func `keeps a commit apart that restores an old value`() throws {
     try set("key", .int(2))
-    try together {
-      try put(3, "key")
-      try put(2, "key")
-      try put(1, "new")
-      try store.remove("new")
-    }
+    try put(3, "key")
+    try put(2, "key")
+    try put(1, "new")
+    try store.remove("new")
     let history = try store.history()
-    // The engine keeps apart what restores an old value.
-    #expect(history.changes.map(\.revision) == (kind == .engine ? [5, 4, 3, 2, 1] : [1]))
-    #expect(history.missing == (kind == .engine ? [] : [2...2, 4...4]))
+    #expect(history.changes.map(\.revision) == [5, 4, 3, 2, 1])
+    #expect(history.missing.isEmpty)
   }
 
-  @Test(arguments: StorageUnderTest.historical)
-  func `has each commit whole, though they are settled together`(_ kind: StorageUnderTest) throws {
-    let store = try open(kind)
-    try together {
-      try put(1, "from", "to")
-      try put(2, "from")
-      try put(3, "from")
-      try put(4, "from", "to")
-      try put(5, "to", "from")
-      try put(6, "from", "other")
-    }
+  @Test func `has each commit whole, though they are made at the same time`() throws {
+    try put(1, "from", "to")
+    try put(2, "from")
+    try put(3, "from")
+    try put(4, "from", "to")
+    try put(5, "to", "from")
+    try put(6, "from", "other")
     let history = try store.history()
     #expect(
       history.changes.map { "\($0.key)\($0.revision)" } == [
@@ -150,23 +126,6 @@ import Testing
     #expect(history.changes.map(\.new) == [6, 6, 5, 5, 3, 1, 1].map { .value(.int($0)) })
     #expect(history.missing == [2...2, 4...4])
   }
-
-  @Test func `has a change of more than 32,768 commits in parts`() throws {
-    let store = try open(.local)
-    // A ring that has room for all of them.
-    let loader = try #require(store.shared.storage as? LocalStorage).loader
-    try loader.journal.lockForWriting(until: MonotonicTime.milliseconds + 5000)
-    try loader.settler.beginRing(for: 2 << 20)
-    loader.journal.unlockForWriting()
-    try put(1, "key")
-    try settle()
-    try together { for number in 2...40_000 { try put(Int64(number), "key") } }
-    let history = try store.history(of: "key")
-    #expect(history.changes.map(\.new) == [40_000, 32_769, 1].map { .value(.int($0)) })
-    #expect(history.missing == [2...32_768, 32_770...39_999])
-  }
-
-  private func together(_ body: () throws -> Void) throws { try historic.together(body) }
 
   private func put(_ number: Int64, _ keys: String...) throws {
     let transaction = try store.begin()
@@ -180,9 +139,7 @@ import Testing
     _ = try transaction.commit()
   }
 
-  @Test(arguments: StorageUnderTest.historical)
-  func `keeps old values of every kind and size`(_ kind: StorageUnderTest) throws {
-    let store = try open(kind)
+  @Test func `keeps old values of every kind and size`() throws {
     let long = String(repeating: "x", count: 5000)
     let tooLong = String(repeating: "x", count: 100_000)
     let values: [Value] = [
@@ -196,9 +153,7 @@ import Testing
     #expect(changes.reversed().map(\.new) == expected)
   }
 
-  @Test(arguments: StorageUnderTest.historical)
-  func `of a secret says that it changed, and nothing else`(_ kind: StorageUnderTest) throws {
-    let store = try open(kind)
+  @Test func `of a secret says that it changed, and nothing else`() throws {
     try store.declare(Declaration(json: #"{"type":"string","secret":true}"#), forKey: "password")
     try set("password", .string("one"))
     try set("password", .string(String(repeating: "two", count: 1000)))
@@ -218,9 +173,7 @@ import Testing
     return file?.range(of: Data(text.utf8)) != nil
   }
 
-  @Test(arguments: StorageUnderTest.historical)
-  func `forgets the values of a key that is declared secret later`(_ kind: StorageUnderTest) throws {
-    let store = try open(kind)
+  @Test func `forgets the values of a key that is declared secret later`() throws {
     try set("token", .string("visible-1"))
     try set("token", .string("visible-2" + String(repeating: "y", count: 1000)))
     try set("token", .string("visible-3"))
@@ -234,9 +187,7 @@ import Testing
     }
   }
 
-  @Test(arguments: StorageUnderTest.historical)
-  func `begins anew with a commit of more than it keeps`(_ kind: StorageUnderTest) throws {
-    let store = try open(kind)
+  @Test func `begins anew with a commit of more than it keeps`() throws {
     try store.setHistoryLimits(HistoryLimits(changes: 10))
     let long = String(repeating: "x", count: 1000)
     try store.transaction { transaction in
@@ -245,9 +196,7 @@ import Testing
     #expect(try store.history() == History(changes: [], completeAfter: 1))
   }
 
-  @Test(arguments: StorageUnderTest.historical)
-  func `has a large commit whole, unless that is more than it keeps`(_ kind: StorageUnderTest) throws {
-    let store = try open(kind)
+  @Test func `has a large commit whole, unless that is more than it keeps`() throws {
     try store.setHistoryLimits(HistoryLimits(changes: 20_000, bytes: 1 << 24))
     let long = String(repeating: "x", count: 1000)
     for round in 1...2 {
@@ -258,7 +207,7 @@ import Testing
         }
       }
     }
-    try settle()
+    historic.endChange()
     #expect(try store.history(of: "k17").changes.first?.new == .value(.string("\(long)172")))
     try store.setHistoryLimits(HistoryLimits(changes: 100))
     try store.transaction { transaction in
@@ -268,9 +217,7 @@ import Testing
     #expect(try store.history().completeAfter == 3)
   }
 
-  @Test(arguments: StorageUnderTest.historical)
-  func `is limited by number, by key, by age and by bytes`(_ kind: StorageUnderTest) throws {
-    let store = try open(kind)
+  @Test func `is limited by number, by key, by age and by bytes`() throws {
     for number in 1...30 { try set(number % 3 == 0 ? "rare\(number)" : "often", .int(Int64(number))) }
     try store.setHistoryLimits(HistoryLimits(changesPerKey: 5))
     let often = try store.history(of: "often").changes
@@ -296,11 +243,10 @@ import Testing
     #expect(try store.history().completeAfter == 31)
   }
 
-  @Test(
-    arguments: StorageUnderTest.historical,
-    [HistoryLimits(changes: 0), HistoryLimits(changesPerKey: 0), HistoryLimits(days: 0), HistoryLimits(bytes: 0)])
-  func `that is off has no revision but the present`(_ kind: StorageUnderTest, _ limits: HistoryLimits) throws {
-    let store = try open(kind)
+  @Test(arguments: [
+    HistoryLimits(changes: 0), HistoryLimits(changesPerKey: 0), HistoryLimits(days: 0), HistoryLimits(bytes: 0),
+  ])
+  func `that is off has no revision but the present`(_ limits: HistoryLimits) throws {
     try set("key", .int(1))
     try store.setHistoryLimits(limits)
     for revision in 1...4 as ClosedRange<Revision> {
@@ -310,28 +256,26 @@ import Testing
       #expect(code { try store.undo(revision: revision) } == .absent)
       try set("key", .int(Int64(revision) + 1))
     }
-    let copy = try HistoricStore(kind, in: folder, "copy").store
+    let copy = try HistoricStore(in: folder, "copy").store
     try copy.setHistoryLimits(limits)
     _ = try copy.put(.int(1), for: KeyName("key"), ifRevision: nil)
     #expect(code { _ = try copy.snapshot(at: 0) } == .absent)
     copy.close()
-    let again = try HistoricStore(kind, in: folder, "copy").store
+    let again = try HistoricStore(in: folder, "copy").store
     #expect(code { _ = try again.snapshot(at: 0) } == .absent)
     try again.setHistoryLimits(HistoryLimits())
     #expect(try again.history() == History(changes: [], completeAfter: 1))
     again.close()
   }
 
-  @Test(arguments: StorageUnderTest.historical)
-  func `keeps the newest commits whole, of those that were settled together too`(_ kind: StorageUnderTest) throws {
-    let store = try open(kind)
+  @Test func `keeps the newest commits whole`() throws {
     for number in 1...6 {
       try store.transaction { transaction in
         _ = try transaction.put(.int(Int64(number)), for: KeyName("z\(9 - number)"), ifRevision: nil)
         _ = try transaction.put(.int(Int64(number)), for: KeyName("a\(number)"), ifRevision: nil)
       }
     }
-    try settle()
+    historic.endChange()
     try store.setHistoryLimits(HistoryLimits(changes: 5))
     let history = try store.history()
     #expect(history.changes.map(\.key.text) == ["a6", "z3", "a5", "z4"])
@@ -340,59 +284,49 @@ import Testing
     #expect(code { try store.undo(revision: 4) } == .absent)
   }
 
-  @Test(arguments: StorageUnderTest.historical)
-  func `forgets changes that are too old when something is settled`(_ kind: StorageUnderTest) throws {
-    let store = try open(kind)
+  @Test func `forgets changes that are too old`() throws {
     try set("key", .int(1))
-    try age(days: 90)
+    historic.age(days: 90)
     try set("key", .int(2))
-    try age(days: 2)
+    historic.age(days: 2)
     try set("key", .int(3))
     #expect(try store.history().changes.map(\.revision) == [3, 2])
     #expect(try store.history().completeAfter == 1)
   }
 
-  @Test(arguments: StorageUnderTest.historical)
-  func `is not forgotten by a clock that is ahead for less than a day`(_ kind: StorageUnderTest) throws {
-    let store = try open(kind)
+  @Test func `is not forgotten by a clock that is ahead for less than a day`() throws {
     try set("key", .int(1))
-    try age(days: 89)
+    historic.age(days: 89)
     try set("key", .int(2))
     // To the clock that is right the two are 0 and 89 days old.
-    try age(days: 200)
+    historic.age(days: 200)
     try set("key", .int(3))
     try set("key", .int(4))
     #expect(try store.history().changes.map(\.revision) == [4, 3, 2, 1])
     // It is right again, and then ahead again.
-    try age(days: -200)
+    historic.age(days: -200)
     try set("key", .int(5))
-    try age(days: 201)
+    historic.age(days: 201)
     try set("key", .int(6))
     #expect(try store.history().changes.map(\.revision) == [6, 5, 4, 3, 2, 1])
-    try age(days: 2)
+    historic.age(days: 2)
     try set("key", .int(7))
     #expect(try store.history().changes.map(\.revision) == [7, 6, 5, 4, 3])
   }
 
-  @Test(arguments: StorageUnderTest.historical)
-  func `of a store that is rarely used is forgotten by the time of its last changes`(_ kind: StorageUnderTest) throws {
-    let store = try open(kind)
+  @Test func `of a store that is rarely used is forgotten by the time of its last changes`() throws {
     for number in 1...4 {
       try set("key", .int(Int64(number)))
-      try age(days: 100)
+      historic.age(days: 100)
     }
     try set("key", .int(5))
     #expect(try store.history().changes.map(\.revision) == [5, 4])
   }
 
-  private func age(days: Int64) throws { try historic.age(days: days) }
-
-  @Test(arguments: StorageUnderTest.historical)
-  func `is seen by readers without permission to write, and stays after closing`(_ kind: StorageUnderTest) throws {
-    let store = try open(kind)
+  @Test func `is seen by readers without permission to write, and stays after closing`() throws {
     try set("key", .int(1), "tag")
     store.close()
-    let again = try open(kind)
+    let again = try HistoricStore(in: folder).store
     #expect(try again.history().changes.map(\.tag) == ["tag"])
     again.close()
   }
@@ -404,49 +338,9 @@ import Testing
     #expect(code { try store.setHistoryLimits(.off) } == .unsupported)
   }
 
-  @Test(arguments: StorageUnderTest.historical)
-  func `of a closed store is refused`(_ kind: StorageUnderTest) throws {
-    let store = try open(kind)
+  @Test func `of a closed store is refused`() throws {
     store.close()
     #expect(code { _ = try store.history() } == .closed)
     #expect(code { try store.undo(revision: 1) } == .closed)
-  }
-
-  @Test func `reads what another program has written into its table, without a crash`() throws {
-    let store = try open(.local)
-    try set("key", .int(1))
-    let (integer, text, large, unknown) = (1 as UInt8, 3 as UInt8, 5 as UInt8, 9 as UInt8)
-    let changes = [
-      change(form: integer, kind: "nothing", value: 8), change(form: integer, kind: "int", value: 7),
-      change(form: text, kind: "string", value: 2), change(form: text, kind: "array", value: 2),
-      change(form: large, kind: "string", value: 12), change(form: large, kind: "string", value: 3),
-      change(form: unknown, kind: "int", value: 8), change(form: text, kind: "string", value: 2, said: .max),
-      change(form: integer, kind: "int", value: 8) + change(form: text, kind: "string", value: 2).dropLast(2), "00", "",
-    ]
-    let rows = changes.enumerated().map { "(\($0 + 10), -5, 9223372036854775807, -1, x'\($1)')" }
-    try historic.edit(
-      """
-      INSERT INTO history VALUES \(rows.joined(separator: ", ")), (7, 9, -9223372036854775808, 0, 'text'),
-        (8, 9, 9, 9, 7), (9, 9, 9, 9, NULL), (9223372036854775807, 9, 9, 9223372036854775807, x'01');
-      UPDATE history SET changes = '[1' WHERE id = 0
-      """)
-    // Of the rows that are not whole, what precedes the fault is there.
-    #expect(try store.history().changes.count == 1 + 5)
-    #expect(try store.historyLimits() == HistoryLimits())
-    // They stop nothing.
-    try set("key", .int(2))
-    #expect(try store.history(of: "key").changes.first?.new == .value(.int(2)))
-    try store.setHistoryLimits(HistoryLimits(changes: 5))
-    try set("key", .int(3))
-    #expect(try store.history(of: "key").changes.first?.new == .value(.int(3)))
-  }
-
-  /// A change as hexadecimal digits, with bytes that are neither UTF-8 nor JSON as its old value.
-  private func change(form: UInt8, kind: String, value: Int, said: UInt32? = nil) -> String {
-    var bytes: [UInt8] = [9, 0, 0, 0, 0, 0, 0, 0] + Array(repeating: 0xFF, count: 8) + [0xFF, 0xFF, 3, 0]
-    bytes += [form, UInt8(kind.utf8.count), 0, 0]
-    withUnsafeBytes(of: (said ?? UInt32(value)).littleEndian) { bytes += $0 }
-    bytes += Array("key".utf8) + Array(kind.utf8) + Array(repeating: 0xFE, count: value)
-    return bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 }

@@ -6,7 +6,6 @@ import Foundation
 import Testing
 
 @testable import KeptCore
-@testable import KeptEngineStorage
 
 /// A folder with a store and layer files, and the errors that were reported.
 private struct Desk {
@@ -36,14 +35,13 @@ private struct Desk {
 
 /// The kinds of stores that are read through layers.
 enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
-  case memory, folder, engine
+  case memory, folder
   var testDescription: String { rawValue }
 
   func open(in folder: TemporaryFolder, _ options: StoreOptions) throws -> Store {
     switch self {
     case .memory: try Store.open("memory:\(folder.path)", options: options)
     case .folder: try Store.open(folder.path + "/store", options: options)
-    case .engine: Store(storage: try EngineStorage(path: folder.path + "/engine"), options: options)
     }
   }
 }
@@ -89,9 +87,8 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
     let store = try desk.open(.folder)
     try store.set(1, forKey: "a")
     let subscription = try store.observe(.prefix(""), received.add)
-    // When all is settled, the store looks at its folder no more until it is used again.
-    let storage = try #require(store.shared.storage as? LocalStorage)
-    while storage.commitPath.mustSettle { sched_yield() }
+    // When all is synced, the store looks at its folder no more until it is used again.
+    try #require(store.shared.storage as? LocalStorage).readers.maintenance.awaitIdle()
     try FileManager.default.removeItem(atPath: desk.folder.path + "/store")
     #expect(desk.reports.wait { $0.first }?.code == .unavailable)
     #expect(throws: StoreError.self) { try store.value(forKey: "a") }

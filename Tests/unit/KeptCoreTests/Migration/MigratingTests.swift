@@ -68,7 +68,7 @@ import Testing
     let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     #expect(mode == 0o600)
     try FileManager.default.createDirectory(atPath: folder.path + "/old", withIntermediateDirectories: false)
-    try FileManager.default.copyItem(atPath: path, toPath: folder.path + "/old/values.sqlite")
+    try FileManager.default.copyItem(atPath: path, toPath: folder.path + "/old/values")
     let old = try Store.open(folder.path + "/old")
     #expect(try old.value(forKey: "volume") == 7 && old.schemaVersion() == 0)
     #expect(try old.currentRevision() == 1, "revisions go on from where they were")

@@ -103,16 +103,16 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func `receives the present state, marked as incomplete, where frames were overwritten`() throws {
+  @Test func `receives the present state, marked as incomplete, where commits were forgotten`() throws {
     let path = folder.path + "/forgetful"
     let there = Store(storage: try LocalStorage(path: path))
     let here = Store(storage: try LocalStorage(path: path))
     try there.set(0, forKey: "gone")
     let subscription = try here.observe(.prefix(""), received.add)
-    // Delivery pauses while more is committed than the ring holds.
+    // Delivery pauses while several checkpoints are made.
     try here.shared.feed.publish { _ in
       try there.remove("gone")
-      try there.shared.storage.overwriteTheRing()
+      try there.shared.storage.forgetCommits()
       try there.set(20, forKey: "a")
       return Publication(commits: [])
     }
@@ -120,7 +120,7 @@ import Testing
     #expect(notice.mayHaveMissed)
     #expect(try notice.revision == there.currentRevision())
     #expect(
-      notice.changes.filter { $0.key.text != "large" } == [
+      notice.changes.filter { $0.key.text != "forgotten" } == [
         Change(key: try key("a"), old: nil, new: 20), Change(key: try key("gone"), old: 0, new: nil),
       ])
     subscription.cancel()

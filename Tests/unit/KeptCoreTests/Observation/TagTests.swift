@@ -32,7 +32,7 @@ import Testing
     try here.shared.feed.advance()
   }
 
-  @Test func `is absent where a writer in between was overwritten`() throws {
+  @Test func `is absent where the value of another writer was replaced`() throws {
     let subscription = try here.observe(.key(key("a")), received.add)
     try together { try one.set(1, forKey: "a") }
     try together {

@@ -1,6 +1,8 @@
 // What a LocalStorage refuses, each with a code and a message, and without losing data.
 
 import Foundation
+@testable import KeptEngine
+@testable import KeptSystem
 @testable import KeptValues
 import Testing
 
@@ -12,6 +14,12 @@ import Testing
   init() throws {
     folder = try TemporaryFolder()
     path = folder.path + "/store"
+  }
+
+  private func makeFile(_ name: String, _ text: String) throws -> String {
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+    return "\(path)/\(name)"
   }
 
   @Test func `a path that is a file`() throws {
@@ -27,24 +35,13 @@ import Testing
     #expect(error?.message.contains("could not create the folder /proc/nowhere") == true)
   }
 
-  @Test func `the database of another program`() throws {
-    try makeFolder()
-    _ = try run("/usr/bin/sqlite3", path + "/values.sqlite", "create table theirs (a); insert into theirs values (1)")
+  @Test func `a store of the format before, and leaves it as it is`() throws {
+    let database = try makeFile("values.sqlite", "SQLite format 3")
     let error = #expect(throws: StoreError.self) { try LocalStorage(path: path) }
     #expect(error?.code == .unsupported)
-    #expect(error?.message.contains("not a Kept store") == true)
-    #expect(try run("/usr/bin/sqlite3", path + "/values.sqlite", "select * from theirs") == "1\n")
-  }
-
-  @Test(arguments: [0, 2, 99]) func `another format`(version: Int) throws {
-    try LocalStorage(path: path).close()
-    try shell(path + "/values.sqlite", "pragma user_version = \(version)")
-    let error = #expect(throws: StoreError.self) { try LocalStorage(path: path) }
-    #expect(error?.code == .unsupported)
-    #expect(error?.message.contains("has format \(version), but this version of Kept knows format 1") == true)
-    let reading = #expect(throws: StoreError.self) { try ReadOnlyStorage(StoreFolder(path: path)) }
-    #expect(reading?.code == .unsupported)
-    #expect(reading?.message == error?.message)
+    #expect(error?.message.contains("earlier format (values.sqlite)") == true)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["values.sqlite"])
+    #expect(try String(contentsOfFile: database, encoding: .utf8) == "SQLite format 3")
   }
 
   @Test(arguments: [(0x6969 as UInt32, "NFS"), (0xFE53_4D42, "SMB"), (0xFF53_4D42, "CIFS"), (0x00C3_6400, "Ceph")])
@@ -61,29 +58,25 @@ import Testing
     #expect(code { try FileSystem(of: folder.path + "/nowhere") } == .unavailable)
   }
 
-  @Test func `a file that is not a database, and sets it aside`() throws {
-    try makeFolder()
-    let text = String(repeating: "this is not a database. ", count: 100)
-    try text.write(toFile: path + "/values.sqlite", atomically: false, encoding: .utf8)
+  @Test func `a file that is not a checkpoint, and sets it aside`() throws {
+    let text = String(repeating: "this is not a checkpoint. ", count: 100)
+    _ = try makeFile("values", text)
     let note = try #require(try LocalStorage(path: path).salvaged())
-    #expect(try String(contentsOfFile: "\(note.quarantine)/values.sqlite", encoding: .utf8) == text)
+    #expect(try String(contentsOfFile: "\(note.quarantine)/values", encoding: .utf8) == text)
   }
 
   @Test func `to wait for another writer for longer than the timeout`() throws {
     let storage = try LocalStorage(path: path, busyTimeoutMilliseconds: 10)
-    let other = try JournalLock.open(in: StoreFolder(path: path))
-    let page = storage.loader.journal.page
-    try #require(other.share() && other.takeWriting(page) != nil)
+    let other = try LocalStorage(path: path)
+    let lock = other.engine.pulse
+    try #require(lock.tryLockForWriting())
     #expect(code { try storage.commit(key("a"), .set(1)) } == .busy)
     #expect(try storage.value(key("a")) == nil, "readers do not wait")
-    page.releaseWriting(other.holder)
+    lock.unlockForWriting()
     #expect(try storage.commit(key("a"), .set(1)).revision == 1, "writing works again")
-    try #require(other.takeWriting(page) != nil)
-    other.close()
+    try #require(lock.tryLockForWriting())
+    other.engine.close()
     #expect(try storage.commit(key("a"), .set(2)).revision == 2, "nothing waits for a writer that has ended")
-  }
-
-  private func makeFolder() throws {
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    withExtendedLifetime((storage, other)) {}
   }
 }

@@ -1,7 +1,7 @@
-// The parts specific to LocalStorage: its folder, its file, other handles, other processes, and databases of other
-// programs.
+// The parts specific to LocalStorage: its folder, its files, other handles, and other processes.
 
 import Foundation
+@testable import KeptEngine
 @testable import KeptSystem
 @testable import KeptValues
 import Testing
@@ -16,40 +16,18 @@ import Testing
     path = folder.path + "/deep/er/store"
   }
 
-  @Test func `does not sleep where it was woken after it looked for a reason to stay awake`() throws {
-    let storage = try LocalStorage(path: path)
-    let journal = storage.loader.journal
-    let (seen, wakes) = (journal.published, journal.wakes)
-    journal.wake()
-    let begun = MonotonicTime.milliseconds
-    journal.sleep(seen: seen, wakes: wakes, milliseconds: 120_000)
-    #expect(MonotonicTime.milliseconds - begun < 60_000)
+  private var names: [String] {
+    get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
   }
 
-  @Test func `wakes its own sleepers alone when it is interrupted`() throws {
+  @Test func `does not sleep where it was woken after it looked for a reason to stay awake`() throws {
     let storage = try LocalStorage(path: path)
-    var other = try LocalStorage(path: path)
-    // There are 32 groups.
-    while other.loader.journal.sleepers == storage.loader.journal.sleepers { other = try LocalStorage(path: path) }
-    let journal = other.loader.journal
-    let (isDone, hasEnded) = (Monitor(false), Monitor(false))
-    Thread.detachNewThread {
-      while true {
-        let wakes = journal.wakes
-        if isDone.read(\.self) { break }
-        journal.sleep(seen: journal.published, wakes: wakes, milliseconds: 120_000)
-      }
-      hasEnded.update { $0 = true }
-    }
-    var (own, others) = (0, 0)
-    while own < 100, others == 0 {
-      others += storage.loader.journal.wakeOwn()
-      own += journal.wakeOwn()
-    }
-    #expect(others == 0)
-    isDone.update { $0 = true }
-    journal.wakeOwn()
-    let _: Bool = hasEnded.wait { $0 ? true : nil }
+    let engine = storage.engine
+    let (seen, wakes) = (engine.published, engine.wakes)
+    engine.wake()
+    let begun = MonotonicTime.milliseconds
+    engine.sleep(seen: seen, wakes: wakes, milliseconds: 120_000)
+    #expect(MonotonicTime.milliseconds - begun < 60_000)
   }
 
   @Test func `makes its folder for its owner alone`() throws {
@@ -57,19 +35,16 @@ import Testing
     try storage.commit(key("a"), .set(1))
     #expect(try mode(folder.path + "/deep") == 0o700)
     #expect(try mode(path) == 0o700)
-    #expect(try mode(path + "/values.sqlite") == 0o600)
-    #expect(try mode(path + "/journal") == 0o600)
-    #expect(try mode(path + "/pulse") == 0o600)
-    #expect(try mode(path + "/values.sqlite-wal") == 0o600)
-    #expect(try mode(path + "/values.sqlite-shm") == 0o600)
+    try storage.engine.checkpoint()
+    for name in ["values", "journal.1", "history.1", "pulse"] { #expect(try mode("\(path)/\(name)") == 0o600) }
   }
 
-  @Test func `leaves nothing but the database, the journal and the pulse when it is closed`() throws {
+  @Test func `has nothing but its values, a journal and the pulse, also when it is closed`() throws {
     let storage = try LocalStorage(path: path)
     try storage.commit(key("a"), .set(1))
+    #expect(try names == ["journal.0", "pulse", "values"])
     storage.close()
-    let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
-    #expect(names == ["journal", "pulse", "values.sqlite"])
+    #expect(try names == ["journal.0", "pulse", "values"])
   }
 
   @Test func `finds its values again after closing`() throws {
@@ -119,8 +94,7 @@ import Testing
     }
     for (index, storage) in storages.enumerated() { try storage.commit(key("k\(index)"), .set(true)) }
     for storage in storages { #expect(try storage.keys(prefix: "").count == 8) }
-    let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
-    #expect(names == ["journal", "pulse", "values.sqlite", "values.sqlite-shm", "values.sqlite-wal"])
+    #expect(try names == ["journal.0", "pulse", "values"])
   }
 
   @Test func `loses no update of several writers`() async throws {
@@ -139,47 +113,27 @@ import Testing
     #expect(try storage.revision() == 200)
   }
 
-  @Test func `never treats an unreadable database as one without the key`() throws {
-    let storage = try LocalStorage(path: path)
-    try storage.commit(key("a"), .set(1))
-    _ = try run("/usr/bin/sqlite3", path + "/values.sqlite", "drop table entry")
-    for scope in [Scope.key(try key("a")), .prefix("")] {
-      #expect(throws: StoreError.self, "\(scope)") { _ = try storage.entries(in: [scope]) }
-      #expect(throws: StoreError.self, "\(scope)") { _ = try Store(storage: storage).observe(scope) { _ in } }
-    }
-  }
-
-  @Test func `forgets old changes and says so, and knows still when each key was changed`() throws {
+  @Test func `forgets old commits and says so, and knows still when each key was changed`() throws {
     let storage = try LocalStorage(path: path)
     try storage.commit(key("gone"), .set(1))
     let set = try storage.commit(key("gone"), .remove).revision - 1
-    guard case .changed(let delta) = try storage.changes(after: set) else {
-      Issue.record("the ring holds it")
-      return
+    let removed = KeyedEntry(key: try key("gone"), entry: Entry(value: nil, revision: set + 1))
+    func changes(after revision: Revision) throws -> Delta? {
+      if case .changed(let delta) = try storage.changes(after: revision) { delta } else { nil }
     }
-    #expect(delta.entries == [KeyedEntry(key: try key("gone"), entry: Entry(value: nil, revision: set + 1))])
-    try LocalStorage(path: path).overwriteTheRing()
-    #expect(try storage.changes(after: set) == .tooOld)
+    let known = try #require(try changes(after: set))
+    #expect(known.entries == [removed] && !known.mayHaveMissed)
+    let other = try LocalStorage(path: path)
+    try other.forgetCommits()
+    let left = try #require(try changes(after: set))
+    #expect(left.entries.map(\.key.text) == ["gone", "forgotten"] && left.entries[0] == removed && left.mayHaveMissed)
     let last = try storage.revision()
     #expect(try storage.changes(after: last) == .changed(Delta([], upTo: last)))
     #expect(conflict { try storage.commit(key("x"), .set(1), .unchanged(key("gone"), after: set)) })
     #expect(conflict { try storage.commit(key("x"), .set(1), .unchangedPrefix("go", after: set)) })
     let conditions: [Condition] = [.unchanged(try key("gone"), after: set + 1), .unchangedPrefix("go", after: set + 1)]
     for condition in conditions { try storage.commit(key("x"), .set(.int(.random(in: 0 ... .max))), condition) }
-  }
-
-  @Test func `shows what a program has written that knows its checksums`() throws {
-    let first = try LocalStorage(path: path)
-    for name in ["a", "b", "c"] { try first.commit(key(name), .set(1)) }
-    first.close()
-    for statement in [
-      "update entry set value = 2 where key = 'a'", "delete from entry where key = 'b'",
-      "insert into entry (key, kind, value, revision) values ('d', 'string', 'new', 3)",
-    ] { try shell(path + "/values.sqlite", statement) }
-    let storage = try LocalStorage(path: path)
-    #expect(try storage.keys(prefix: "").map(\.text) == ["a", "c", "d"])
-    #expect(try storage.value(key("a")) == 2 && storage.value(key("d")) == "new")
-    #expect(try storage.commit(key("a"), .set(3)).revision == 4)
+    withExtendedLifetime(other) {}
   }
 
   @Test(arguments: [false, true]) func `does not write into a copy that has taken its place`(closes: Bool) throws {
@@ -194,11 +148,11 @@ import Testing
     try FileManager.default.moveItem(atPath: copy, toPath: path)
     let before = try contents(of: path)
     if !closes {
-      storage.commitPath.stayInPlace()
-      #expect(throws: StoreError.self) { try storage.commitPath.settle() }
-      #expect(throws: StoreError.self) { try storage.value(key("a")) }
-      #expect(throws: StoreError.self) { try storage.acknowledgeSalvage() }
-      #expect(throws: StoreError.self) { try storage.copy(into: folder.path + "/draft") }
+      storage.checkPlace()
+      #expect(code { try storage.value(key("a")) } == .unavailable)
+      #expect(code { try storage.commit(key("a"), .set(3)) } == .unavailable)
+      #expect(code { try storage.engine.checkpoint() } == .unavailable)
+      #expect(code { try storage.acknowledgeSalvage() } == .unavailable)
     }
     storage.close()
     #expect(try contents(of: path) == before)
@@ -225,18 +179,8 @@ import Testing
     try store.set(1, forKey: "c")
     #expect(throws: StoreError.self) { try transaction.commit() }
     store.close()
-    let size = try #require(FileStatus(of: path + "/values.sqlite")).size
-    #expect(size < 8_000_000)
-  }
-
-  @Test func `copies its log into the database when that has 1,000 pages`() throws {
-    let storage = try LocalStorage(path: path)
-    for number in 1...64 {
-      try storage.commit(key("key\(number)"), .set(.string(String(repeating: "x", count: 100_000))))
-      try storage.commitPath.settle()
-    }
-    let log = try #require(FileStatus(of: path + "/values.sqlite-wal"))
-    #expect((4_000_000...5_000_000).contains(log.size))
+    let sizes = try names.map { try #require(FileStatus(of: "\(path)/\($0)")).size }
+    #expect(sizes.reduce(0, +) < 1_000_000)
   }
 
   @Test func `goes on with the revisions of the store that was copied`() throws {
@@ -245,75 +189,33 @@ import Testing
     try memory.backup(to: path + "/")
     let storage = try LocalStorage(path: path)
     #expect(try storage.revision() == 3)
-    #expect(try storage.changes(after: 2) == .tooOld, "the copy has no frames")
+    #expect(try storage.changes(after: 2) == .tooOld, "the copy has no journal")
     #expect(try storage.changes(after: 3) == .changed(Delta([], upTo: 3)))
     #expect(try storage.commit(key("a"), .set(4)).revision == 4)
   }
 
-  @Test func `shows every value readably to the sqlite3 shell`() throws {
+  @Test func `calls a value corrupt that is not what its kind says, and leaves the others alone`() throws {
     let storage = try LocalStorage(path: path)
-    var batch = Batch()
-    let date = try Timestamp(seconds: 1, nanoseconds: 250_000_000)
-    for (name, value): (String, Value) in [
-      ("bool", true), ("bytes", .bytes([0xCA, 0xFE])), ("date", .date(date)), ("double", 1.5),
-      ("int", -5), ("list", [1, "x"]), ("nan", .double(.nan)), ("string", "h\u{E9}"), ("uint", .uint(.max)),
-    ] { batch.edit(try key(name), .set(value)) }
-    try #require(storage.commit(batch).revision == 1)
-    storage.close()
-    let query = "select key, kind, quote(value), revision from entry order by key"
-    let shown = try run("/usr/bin/sqlite3", path + "/values.sqlite", query)
-    #expect(
-      shown == """
-        bool|bool|1|1
-        bytes|bytes|X'CAFE'|1
-        date|date|'1970-01-01T00:00:01.25Z'|1
-        double|double|1.5|1
-        int|int|-5|1
-        list|array|'[1,"x"]'|1
-        nan|double|'NaN'|1
-        string|string|'h\u{E9}'|1
-        uint|uint|'18446744073709551615'|1
-
-        """)
-  }
-
-  @Test func `calls a row corrupt that does not hold what it says, and leaves the others alone`() throws {
-    let storage = try LocalStorage(path: path)
-    for name in ["a", "b", "c", "d", "e", "f"] { try storage.commit(key(name), .set(1)) }
-    storage.close()
-    let damages = [
-      ("a", "kind = 'colour'"), ("b", "kind = 'bool', value = 2"), ("c", "kind = 'array', value = '[1,'"),
-      ("d", "kind = 'date', value = 'yesterday'"), ("e", "kind = 'string', value = cast(x'FF' as text)"),
+    let damages: [(kind: UInt8, payload: [UInt8])] = [
+      (1, [2]), (2, [1]), (7, [1, 2, 3]), (8, Array("[1,".utf8)), (5, [0xFF]),
     ]
-    for (name, damage) in damages {
-      try shell(path + "/values.sqlite", "update entry set \(damage) where key = '\(name)'")
+    for number in 0...damages.count { try storage.commit(key("\(number)"), .set(1)) }
+    storage.close()
+    for (number, damage) in damages.enumerated() {
+      try damage.payload.withUnsafeBytes { payload in
+        try plant(in: path) { record in
+          if record.name == "\(number)" { record.value = StoredValue(kind: damage.kind, payload: payload) }
+        }
+      }
     }
     let reader = try LocalStorage(path: path)
-    for (name, damage) in damages {
-      #expect(code { try reader.value(key(name)) } == .corrupt, "\(damage)")
-    }
-    #expect(try reader.value(key("f")) == 1)
-    try reader.commit(key("a"), .set(2))
-    #expect(try reader.value(key("a")) == 2, "writing repairs a damaged row")
+    for number in damages.indices { #expect(code { try reader.value(key("\(number)")) } == .corrupt, "\(number)") }
+    #expect(try reader.value(key("\(damages.count)")) == 1)
+    try reader.commit(key("0"), .set(2))
+    #expect(try reader.value(key("0")) == 2, "writing repairs a damaged value")
   }
 }
 
 func mode(_ path: String) throws -> Int {
   try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
-}
-
-/// Runs a program to its end.
-///
-/// Returns its output.
-func run(_ program: String, _ arguments: String...) throws -> String {
-  let process = Process()
-  process.executableURL = URL(fileURLWithPath: program)
-  process.arguments = arguments
-  let output = Pipe()
-  process.standardOutput = output
-  try process.run()
-  let printed = output.fileHandleForReading.readDataToEndOfFile()
-  process.waitUntilExit()
-  try #require(process.terminationStatus == 0)
-  return String(decoding: printed, as: UTF8.self)
 }

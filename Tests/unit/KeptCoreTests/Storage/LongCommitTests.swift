@@ -9,11 +9,10 @@ import KeptValues
 import Testing
 
 @testable import KeptCore
-@testable import KeptEngineStorage
 
 @Suite struct LongCommitTests {
   private let folder: TemporaryFolder
-  private var path: String { StorageUnderTest.engine.path(in: folder) }
+  private var path: String { StorageUnderTest.local.path(in: folder) }
   init() throws { folder = try TemporaryFolder() }
 
   /// What happens while a commit is prepared: its time is asked for then, without a lock.
@@ -32,14 +31,14 @@ import Testing
 
   /// Opens the store; only the tests make its checkpoints.
   private func open(_ now: @escaping @Sendable () -> Int64 = { MonotonicTime.nanosecondsSince1970 }) throws
-    -> EngineStorage
+    -> LocalStorage
   {
-    let storage = try EngineStorage(path: path, now: now)
+    let storage = try LocalStorage(StoreFolder(path: path), busyTimeoutMilliseconds: 5000, now: now)
     storage.readers.maintenance.end()
     return storage
   }
 
-  private func openWithMeanwhile() throws -> EngineStorage {
+  private func openWithMeanwhile() throws -> LocalStorage {
     try open { [meanwhile] in
       meanwhile.run()
       return MonotonicTime.nanosecondsSince1970
@@ -57,7 +56,7 @@ import Testing
   }
 
   /// Commits to another storage while the next commit is prepared.
-  private func meanwhile(_ batch: Batch, to other: EngineStorage) {
+  private func meanwhile(_ batch: Batch, to other: LocalStorage) {
     meanwhile.next.update {
       $0 = {
         do { _ = try other.commit(batch) } catch { Issue.record(error) }

@@ -6,7 +6,7 @@ import CPlatform
 import KeptValues
 import Testing
 
-/// Changes the records of a store on the engine that no process has open.
+/// Changes the records of a store that no process has open.
 func plant(in path: String, _ change: (inout Record) -> Void) throws {
   let engine = try Engine(try OpenFolder.own(path))
   try engine.checkpoint()
@@ -23,4 +23,13 @@ func plant(in path: String, _ change: (inout Record) -> Void) throws {
   }
   _ = try writer.finish()
   try folder.rename("planted", to: Chain.valuesName)
+}
+
+extension Record {
+  var name: String { String(decoding: key, as: UTF8.self) }
+}
+
+extension StoredValue {
+  /// An integer of no bytes.
+  static var unreadable: StoredValue { StoredValue(kind: 2, payload: UnsafeRawBufferPointer(start: nil, count: 0)) }
 }

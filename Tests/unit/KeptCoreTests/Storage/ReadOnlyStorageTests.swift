@@ -15,6 +15,10 @@ import Testing
     path = folder.path + "/st?o%re #1"
   }
 
+  private func openReadOnly() throws -> ReadOnlyStorage {
+    try ReadOnlyStorage(StoreFolder(path: path), because: .request)
+  }
+
   @Test func `is read, and refuses writes as denied`() throws {
     let storage = try LocalStorage(path: path)
     try storage.commit(key("a"), .set([1, "x"]))
@@ -29,7 +33,7 @@ import Testing
     #expect(try child.ask("get", "a") == "[1,\"x\"]")
     try child.finish()
     let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
-    #expect(names == ["journal", "pulse", "values.sqlite"])
+    #expect(names == ["journal.0", "pulse", "values"])
     try unprotect()
     #expect(try LocalStorage(path: path).commit(key("a"), .set(2)).revision == 2)
   }
@@ -53,20 +57,18 @@ import Testing
     try child.finish()
   }
 
-  @Test(arguments: StorageUnderTest.withLocations, [1, 4096])
-  func `says corrupt of one that was cut off`(_ kind: StorageUnderTest, bytes: Int) throws {
-    let first = try kind.open(in: folder)
+  @Test(arguments: [1, 4096]) func `says corrupt of one that was cut off`(bytes: Int) throws {
+    let first = try LocalStorage(path: path)
     try first.commit(key("a"), .set(.string(String(repeating: "x", count: 5000))))
     first.close()
-    let database = URL(fileURLWithPath: kind.path(in: folder) + (kind == .engine ? "/values" : "/values.sqlite"))
-    try Data(contentsOf: database).dropLast(bytes).write(to: database)
-    #expect(code { _ = try kind.openReadOnly(in: folder) } == .corrupt)
+    let values = URL(fileURLWithPath: path + "/values")
+    try Data(contentsOf: values).dropLast(bytes).write(to: values)
+    #expect(code { _ = try openReadOnly() } == .corrupt)
   }
 
-  @Test(arguments: StorageUnderTest.withLocations)
-  func `returns closed after closing, and a waiting thread ends`(_ kind: StorageUnderTest) async throws {
-    try kind.open(in: folder).close()
-    let storage = try kind.openReadOnly(in: folder)
+  @Test func `returns closed after closing, and a waiting thread ends`() async throws {
+    try LocalStorage(path: path).close()
+    let storage = try openReadOnly()
     async let isNews = storage.wait(after: 0)
     storage.interruptWaiting()
     #expect(try await isNews == false)
@@ -76,12 +78,10 @@ import Testing
     #expect(code { try storage.commit(key("a"), .set(1)) } == .closed)
   }
 
-  // The one on SQLite cannot be opened twice by one process.
-  @Test(arguments: [StorageUnderTest.engine])
-  func `is read while and after others write, and keeps no file from them`(_ kind: StorageUnderTest) throws {
-    #expect(code { _ = try kind.openReadOnly(in: folder) } == .unavailable)
-    let writer = try kind.open(in: folder)
-    let storage = try kind.openReadOnly(in: folder)
+  @Test func `is read while and after others write, and keeps no file from them`() throws {
+    #expect(code { _ = try openReadOnly() } == .unavailable)
+    let writer = try LocalStorage(path: path)
+    let storage = try openReadOnly()
     #expect(try storage.revision() == 0)
     for number in 1...2000 {
       let value: Value = .string("\(number)" + String(repeating: "x", count: 500))
@@ -94,29 +94,27 @@ import Testing
     writer.close()
     #expect(try storage.revision() == 2000)
     let limits = try HistoryLimits(json: #"{"changes":3}"#)
-    #expect(code { try (storage as? any HistoricalStorage)?.set(limits) } == .denied)
+    #expect(code { try storage.set(limits) } == .denied)
   }
 
-  @Test(arguments: StorageUnderTest.withLocations)
-  func `of another user is read if only that user writes to it`(_ kind: StorageUnderTest) throws {
+  @Test func `of another user is read if only that user writes to it`() throws {
     try #require(geteuid() == 0)
-    let writer = try kind.open(in: folder)
+    let writer = try LocalStorage(path: path)
     try writer.commit(key("a"), .set(1))
     writer.close()
-    let path = kind.path(in: folder)
     let files = [path] + (try FileManager.default.contentsOfDirectory(atPath: path).map { path + "/" + $0 })
     for file in files { try #require(lchown(file, 12345, 12345) == 0) }
     let before = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
-    #expect(try kind.openReadOnly(in: folder).value(key("a")) == 1)
+    #expect(try openReadOnly().value(key("a")) == 1)
     #expect(try FileManager.default.contentsOfDirectory(atPath: path).sorted() == before)
     for file in files {
       let mode = file == path ? 0o700 : 0o600
       try FileManager.default.setAttributes([.posixPermissions: mode | 0o022], ofItemAtPath: file)
-      #expect(code { try kind.openReadOnly(in: folder).value(key("a")) } == .denied, "\(file)")
+      #expect(code { try openReadOnly().value(key("a")) } == .denied, "\(file)")
       try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
     }
     try #require(lchown(files[1], 54321, 12345) == 0)
-    #expect(code { try kind.openReadOnly(in: folder).value(key("a")) } == .denied, "\(files[1])")
+    #expect(code { try openReadOnly().value(key("a")) } == .denied, "\(files[1])")
   }
 
   /// Makes the store readable and not writable.

@@ -2,7 +2,7 @@
 
 import Foundation
 @testable import KeptCore
-@testable import KeptEngineStorage
+import KeptEngine
 @testable import KeptSystem
 @testable import KeptValues
 import Testing
@@ -13,7 +13,6 @@ import Testing
 enum StorageUnderTest: String, CaseIterable, CustomTestStringConvertible {
   case memory = "MemoryStorage"
   case local = "LocalStorage"
-  case engine = "EngineStorage"
   case simple = "SimpleStorage"
   case listing = "ListingStorage"
   case directory = "DirectoryStorage"
@@ -24,18 +23,10 @@ enum StorageUnderTest: String, CaseIterable, CustomTestStringConvertible {
     switch self {
     case .memory: MemoryStorage()
     case .local: try LocalStorage(path: path(in: folder))
-    case .engine: try EngineStorage(path: path(in: folder))
     case .simple: SimpleStorageAdapter(Drawer())
     case .listing: SimpleStorageAdapter(ListingDrawer())
     case .directory: SimpleStorageAdapter(try DirectoryStorage(path: path(in: folder)))
     }
-  }
-
-  /// Opens a storage that ``open(in:)`` has made, without writing to it.
-  func openReadOnly(in folder: TemporaryFolder) throws -> any Storage {
-    let folder = StoreFolder(path: path(in: folder))
-    return self == .engine
-      ? try ReadOnlyEngineStorage(folder, because: .request) : try ReadOnlyStorage(folder, because: .request)
   }
 
   /// The folder of its files.
@@ -45,7 +36,7 @@ enum StorageUnderTest: String, CaseIterable, CustomTestStringConvertible {
   var abilities: StorageAbilities {
     switch self {
     case .memory: [.atomicBatch, .revisions, .pushesChanges, .declarations, .listsKeys, .schemaVersion]
-    case .local, .engine:
+    case .local:
       [
         .sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges, .declarations, .listsKeys,
         .schemaVersion,
@@ -65,19 +56,17 @@ enum StorageUnderTest: String, CaseIterable, CustomTestStringConvertible {
   }
 
   /// The storages whose locations can be opened several times.
-  static let withLocations: [StorageUnderTest] = [.local, .engine]
-  /// The storages that keep a history.
-  static let historical: [StorageUnderTest] = [.local, .engine]
+  static let withLocations: [StorageUnderTest] = [.local]
 }
 
-/// A folder with stores on the engine, which is removed after the test.
-struct EngineFolder {
+/// A folder with a LocalStorage, which is removed after the test.
+struct LocalFolder {
   private let folder: TemporaryFolder
-  var path: String { StorageUnderTest.engine.path(in: folder) }
+  var path: String { StorageUnderTest.local.path(in: folder) }
 
   init() throws { folder = try TemporaryFolder() }
 
-  func open() throws -> EngineStorage { try EngineStorage(path: path) }
+  func open() throws -> LocalStorage { try LocalStorage(path: path) }
 }
 
 /// A folder that is removed with the last reference to it.
@@ -104,77 +93,15 @@ extension Storage {
 
   func value(_ key: KeyName) throws -> Value? { try entry(for: key)?.value }
 
-  /// Commits more to the key `large` than the largest ring of a LocalStorage holds, which is 8 MiB.
-  func overwriteTheRing() throws {
-    for index in 0..<900 {
-      try commit(key("large"), .set(.string("\(index)" + String(repeating: "x", count: 10_000))))
+  /// Makes checkpoints after which no other process knows each commit since its last read, but only their result.
+  func forgetCommits() throws {
+    let engine = try #require(self as? LocalStorage).engine
+    for number: Int64 in 1...2 {
+      try commit(key("forgotten"), .set(.int(number)))
+      try engine.checkpoint()
     }
   }
 }
 
 /// Keys in tests are valid literals.
 func key(_ text: String) throws -> KeyName { try KeyName(text) }
-
-/// A store for tests of its history, which decide what the history has as one change.
-final class HistoricStore {
-  let store: Store
-  private let path: String
-  private let now: Monitor<Int64>
-
-  init(_ kind: StorageUnderTest, in folder: TemporaryFolder, _ name: String = "store") throws {
-    let now = Monitor(MonotonicTime.nanosecondsSince1970)
-    (path, self.now) = (folder.path + "/" + name, now)
-    if kind == .engine {
-      store = Store(storage: try EngineStorage(path: path, now: { now.read(\.self) }))
-    } else {
-      store = try Store.open(path)
-    }
-  }
-
-  /// Ends the change that commits are a part of.
-  func settle() throws {
-    if local != nil { _ = try store.history(of: "none") } else { now.update { $0 += 2_000_000_000 } }
-  }
-
-  /// Makes commits that may be one change.
-  func together(_ body: () throws -> Void) throws {
-    guard let local else { return try body() }
-    let result: Result<Void, any Error> = try local.loader.settler.withConnection { _ in Result(catching: body) }
-    try result.get()
-  }
-
-  /// Lets days pass; below zero, the clock was ahead before.
-  func age(days: Int64) throws {
-    try edit("UPDATE history SET time = time - \(days) * 86400000 WHERE id > 0")
-    now.update { $0 += days * 86_400_000_000_000 }
-  }
-
-  /// Changes the database, if there is one.
-  func edit(_ sql: String) throws {
-    try local?.loader.settler.withConnection { connection throws(StoreError) in try connection.run(sql) }
-  }
-
-  private var local: LocalStorage? { store.shared.storage as? LocalStorage }
-}
-
-/// A suite whose tests each open one store with a history.
-protocol HistoricSuite {
-  var folder: TemporaryFolder { get }
-  var opened: Monitor<HistoricStore?> { get }
-}
-
-extension HistoricSuite {
-  func open(_ kind: StorageUnderTest) throws -> Store {
-    let made = try HistoricStore(kind, in: folder)
-    opened.update { $0 = made }
-    return made.store
-  }
-
-  var historic: HistoricStore {
-    get throws {
-      let found = opened.read { $0 }
-      return try #require(found)
-    }
-  }
-  var store: Store { get throws { try historic.store } }
-}

@@ -1,7 +1,7 @@
 // Values that a storage holds and cannot read: their keys are listed, and never reported as absent.
 
 import Foundation
-@testable import KeptEngine
+import KeptEngine
 @testable import KeptSchema
 @testable import KeptSystem
 @testable import KeptValues
@@ -91,7 +91,7 @@ import Testing
     }
     defer { subscription.cancel() }
     let others = try local.open(in: folder)
-    try others.overwriteTheRing()
+    try others.forgetCommits()
     try others.commit(key("end"), .set(true))
     isOver.wait { $0 ? () : nil }
     #expect(removed.read(\.self) == [])
@@ -100,7 +100,7 @@ import Testing
 
 extension StorageUnderTest {
   /// The storages whose values can be made unreadable from outside.
-  static let spoilable: [StorageUnderTest] = [.local, .engine, .directory]
+  static let spoilable: [StorageUnderTest] = [.local, .directory]
 
   /// Opens a storage that was filled, closed, and has values since that cannot be read.
   func open(
@@ -115,26 +115,14 @@ extension StorageUnderTest {
 
   /// The storage is closed.
   func spoil(_ keys: [String], in folder: TemporaryFolder) throws {
-    if self == .engine {
-      return try plant(in: path(in: folder)) { record in
-        guard keys.contains(where: { record.key.elementsEqual($0.utf8) }) else { return }
-        // A number of a byte.
-        record.value = StoredValue(kind: 2, payload: UnsafeRawBufferPointer(rebasing: record.key.prefix(1)))
-      }
-    }
-    for key in keys {
-      if self == .directory {
-        try Data("{".utf8).write(to: URL(fileURLWithPath: path(in: folder) + "/\(key).json"))
-      } else {
-        let database = try SQLiteConnection(path: path(in: folder) + "/values.sqlite", busyTimeoutMilliseconds: 1000)
-        let row = try database.statement("UPDATE entry SET kind = 'nothing' WHERE key = ?1")
-        try row.bind(1, text: ExactString(key))
-        try row.finish()
-      }
+    if self == .directory {
+      for key in keys { try Data("{".utf8).write(to: URL(fileURLWithPath: path(in: folder) + "/\(key).json")) }
+    } else {
+      try plant(in: path(in: folder)) { if keys.contains($0.name) { $0.value = .unreadable } }
     }
   }
 
-  /// A broken file must be repaired by a user; a broken row is replaced by the next write.
+  /// A broken file must be repaired by a user; a broken record is replaced by the next write.
   fileprivate func repair(_ name: String, _ storage: any Storage, in folder: TemporaryFolder) throws {
     if self == .directory {
       try Data("2".utf8).write(to: URL(fileURLWithPath: path(in: folder) + "/\(name).json"))

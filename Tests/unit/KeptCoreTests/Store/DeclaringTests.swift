@@ -1,6 +1,7 @@
 // Declared keys in a store: reads, refusals, and which observers are notified.
 
 import Foundation
+import KeptEngine
 @testable import KeptSchema
 @testable import KeptSystem
 @testable import KeptValues
@@ -111,8 +112,8 @@ import Testing
     try store.declare(Declaration(json: volume), forKey: "v")
     try store.set(5, forKey: "v")
     store.close()
-    let database = try SQLiteConnection(path: folder.path + "/store/values.sqlite", busyTimeoutMilliseconds: 1000)
-    try database.run(#"UPDATE declaration SET schema = '{"type":"integer","anyOf":[]}'"#)
+    let newer = Array(#"{"type":"integer","anyOf":[]}"#.utf8)
+    try newer.withUnsafeBytes { text in try plant(in: folder.path + "/store") { $0.declaration = text } }
     let later = try Store(storage: LocalStorage(path: folder.path + "/store"))
     #expect(try later.value(forKey: "v") == 5)
     let error = #expect(throws: StoreError.self) { try later.set(10, forKey: "v") }
@@ -126,8 +127,7 @@ import Testing
     let store = try open(.folder)
     try store.set(5, forKey: "v")
     store.close()
-    let database = try SQLiteConnection(path: folder.path + "/store/values.sqlite", busyTimeoutMilliseconds: 1000)
-    try database.run("UPDATE entry SET kind = 'nothing'")
+    try plant(in: folder.path + "/store") { $0.value = .unreadable }
     let later = try Store(storage: LocalStorage(path: folder.path + "/store"))
     for _ in 1...2 {
       let error = #expect(throws: StoreError.self) { try later.declare(Declaration(json: volume), forKey: "v") }

@@ -26,7 +26,7 @@ import Testing
   @Test func `warns of a salvage until it is acknowledged`() throws {
     let path = folder.path + "/store"
     try Store.open(path).close()
-    try Data("damaged".utf8).write(to: URL(fileURLWithPath: path + "/values.sqlite"))
+    try Data("damaged".utf8).write(to: URL(fileURLWithPath: path + "/values"))
     let warnings = Monitor<[StoreError]>([])
     let options = StoreOptions(errorHandler: { error in warnings.update { $0.append(error) } })
     let store = try Store.open(path, options: options)

@@ -54,12 +54,12 @@ final class ScenarioGround {
     }
   }
 
-  /// Replaces the contents of a closed store's database.
+  /// Replaces the contents of a closed store's checkpoint.
   private func damage(_ store: String) throws {
-    let database = try FileHandle(forWritingTo: URL(filePath: store + "/values.sqlite"))
-    try database.truncate(atOffset: 0)
-    try database.write(contentsOf: Data("damaged".utf8))
-    try database.close()
+    let values = try FileHandle(forWritingTo: URL(filePath: store + "/values"))
+    try values.truncate(atOffset: 0)
+    try values.write(contentsOf: Data("damaged".utf8))
+    try values.close()
   }
 
   /// Creates another kind of file in the place of a file, which is never missing.

@@ -7,6 +7,7 @@ internal import Kept
 struct FolderLock: ~Copyable {
   private let folder: String
   private let descriptor: Int32
+  private let locked: Int32
 
   /// Makes the folder if it does not exist; throws `unavailable` if another process uses it.
   init(_ folder: String, mode: mode_t) throws(StoreError) {
@@ -18,11 +19,15 @@ struct FolderLock: ~Copyable {
     }
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .system("open \(folder)", errno) }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+    // Each process that has a store open shares the lock of its folder.
+    let pulse = openat(descriptor, "pulse", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    let locked = pulse >= 0 ? pulse : dup(descriptor)
+    guard flock(locked, LOCK_EX | LOCK_NB) == 0 else {
+      close(locked)
       close(descriptor)
       throw StoreError(.unavailable, "another kept-fleet is using \(folder); stop it, or choose another folder")
     }
-    (self.folder, self.descriptor) = (folder, descriptor)
+    (self.folder, self.descriptor, self.locked) = (folder, descriptor, locked)
   }
 
   /// The warning to print if other users can write to the folder.
@@ -39,5 +44,8 @@ struct FolderLock: ~Copyable {
     }
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    close(locked)
+    close(descriptor)
+  }
 }

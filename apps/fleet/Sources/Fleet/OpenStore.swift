@@ -4,15 +4,15 @@ internal import FoundationEssentials
 internal import Glibc
 internal import Kept
 
-/// A store in a folder, and its database as it was when the store was opened.
+/// A store in a folder, and its pulse as it was when the store was opened.
 struct OpenStore: Sendable {
   let store: Store
   private let folder: String
-  private let database: FileIdentity?
+  private let pulse: FileIdentity?
 
   init(_ store: Store, in folder: String) {
     (self.store, self.folder) = (store, folder)
-    database = FileIdentity("\(folder)/values.sqlite")
+    pulse = FileIdentity("\(folder)/pulse")
   }
 
   /// Throws if the store was removed, replaced or damaged.
@@ -20,8 +20,8 @@ struct OpenStore: Sendable {
   /// - Parameter isThorough: whether all of it is read. Otherwise it is read only if a program has found damage, which
   ///   leaves a mark.
   func check(isThorough: Bool) throws(StoreError) {
-    guard FileIdentity("\(folder)/values.sqlite") == database else { throw replaced }
-    guard database != nil, isThorough || access("\(folder)/damaged", F_OK) == 0 else { return }
+    guard FileIdentity("\(folder)/pulse") == pulse else { throw replaced }
+    guard pulse != nil, isThorough || access("\(folder)/damaged", F_OK) == 0 else { return }
     let found: Verification
     do throws(StoreError) { found = try store.verify() } catch {
       guard error.code == .unavailable else { return }

@@ -142,8 +142,8 @@ def findings(
     read_only: bool = False,
     progress: Progress | None = None,
 ) -> tuple[Finding, ...]:
-    """Examines a store: the database, its checksums, all values and declarations, the files of the layers, permissions
-    and owners, the file system, and which processes have it open.
+    """Examines a store: its files and their checksums, all values and declarations, the files of the layers,
+    permissions and owners, the file system, and which processes have it open.
 
     The arguments are those of `kept.open`. A store that cannot be opened is a finding, and not an exception; then
     everything that may be the reason is found. No store is created, and nothing is repaired except what every opening

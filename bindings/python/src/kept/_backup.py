@@ -55,12 +55,12 @@ class BackingUp:
             kept_free(quarantine)
 
     def verify(self, *, progress: Progress | None = None) -> Verification:
-        """Reads everything that is stored, and checks the database. Nothing is changed, and others may write at the
+        """Reads everything that is stored, and checks the files. Nothing is changed, and others may write at the
         same time.
 
-        Damage is a result, and not an exception. A damaged database is salvaged by the next process that opens the
-        store exclusively; a single damaged value or declaration stays until it is set or declared again. `progress`
-        counts keys, after the database was checked. `UnsupportedError` for a storage that cannot list its keys.
+        Damage is a result, and not an exception. Damaged files are salvaged by the next process that opens the store
+        exclusively; a single damaged value or declaration stays until it is set or declared again. `progress` counts
+        keys, after the files were checked. `UnsupportedError` for a storage that cannot list its keys.
         In C: `kept_verify_json`. In Swift: `Store.verify(progress:)`."""
         from ._c.backup import kept_verify_json
         from ._verification import verification_of

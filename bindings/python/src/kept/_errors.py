@@ -156,7 +156,7 @@ class FailedError(KeptError):
 
 
 class SalvagedWarning(UserWarning):
-    """The store is open, but it was damaged, and values may be missing: see `Store.salvaged`.
+    """The store is open, but it was damaged, and values may be missing or older: see `Store.salvaged`.
 
     If it is raised, because the program makes warnings errors, the store is closed."""
 

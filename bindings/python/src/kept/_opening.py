@@ -39,8 +39,7 @@ def open(
     shares by name. `durability` is the default for writes: "shared" survives kill -9 of every process, "durable"
     survives power loss too. `busy_timeout` is the time, in seconds, that a write waits for other writers before it
     raises a `BusyError`: 0 to 4,294,967, which is 49 days. `read_only` opens a store that exists and changes nothing:
-    no thread, no lock, no file. It is read as a copy in memory; writes raise a `DeniedError`, `observe` and `changes`
-    an `UnsupportedError`, and the history lacks commits that are not in the database yet, which takes a second. `tag`
+    no thread, no lock, no file. Then writes raise a `DeniedError`, `observe` and `changes` an `UnsupportedError`. `tag`
     names the program: observers in every process find it in `Notice.tag` and `Change.tag`.
 
     The other arguments add layers: `managed` and `system` are files of the administrator, a path or True for

@@ -17,9 +17,9 @@ from ._reading import SettingsReading
 class Snapshot(SettingsReading):
     """The values of one revision, as an immutable mapping. Other processes may write at the same time.
 
-    Made by `Store.snapshot`: a copy in this process's memory, which holds no lock and no file, and can be read after
-    its store was closed. Ended by `close`, the end of a `with` block, or when it is dropped; later calls are a
-    `ClosedError`.
+    Made by `Store.snapshot`. It holds no lock, and can be read after its store was closed: until it is ended, it keeps
+    the files open that the store had, and their disk space. Ended by `close`, the end of a `with` block, or when it is
+    dropped; later calls are a `ClosedError`.
     Keys outside its prefix are an `InvalidError`. A value that could not be read is a `CorruptError` when its key is
     read, and never counts as absent; one that the history has not kept is an `UnsupportedError`. In C:
     `kept_snapshot`, `kept_snapshot_at`. In Swift: `Snapshot`.

@@ -125,8 +125,8 @@ class Store(Settings, Transferring, BackingUp, Undoing):
 
     @property
     def salvaged(self) -> str | None:
-        """The folder with the files of a damaged database, from which the store was salvaged: values may be missing.
-        None if there was no damage, or if it was acknowledged. In C: `kept_salvaged`."""
+        """The folder with the damaged files from which the store was salvaged: values may be missing, or older than
+        the last commit. None if there was no damage, or if it was acknowledged. In C: `kept_salvaged`."""
         path = c_char_p()
         try:
             kept_salvaged(self._handle, byref(path), kept_error())

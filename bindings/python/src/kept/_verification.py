@@ -14,7 +14,7 @@ class Damage:
     """Something that cannot be read."""
 
     key: str | None
-    """The key, if it is a value or a declaration; None for the database."""
+    """The key, if it is a value or a declaration; None for damage to the files."""
     reason: str
 
 
@@ -30,9 +30,6 @@ class Verification:
     """How many declarations can be read."""
     misfits: tuple[str, ...]
     """The keys whose value does not fit their declaration; they read as absent."""
-    readers: tuple[int, ...]
-    """The ids of the other processes that were reading the database, as far as the kernel tells. While one of them goes
-    on, or is stopped, the write-ahead log grows."""
     damage: tuple[Damage, ...]
     sound: bool
     """Whether nothing is damaged."""
@@ -47,7 +44,6 @@ def verification_of(text: bytes) -> Verification:
         values=members["values"],
         declarations=members["declarations"],
         misfits=tuple(members["misfits"]),
-        readers=tuple(members["readers"]),
         damage=tuple(Damage(damage.get("key"), damage["reason"]) for damage in members["damage"]),
         sound=members["sound"],
     )

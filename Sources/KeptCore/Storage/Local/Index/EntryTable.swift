@@ -3,7 +3,6 @@
 import CPlatform
 import KeptSchema
 import KeptValues
-import Synchronization
 
 /// The index's state of a key.
 ///
@@ -14,11 +13,6 @@ final class IndexedEntry: MemoryEntry, @unchecked Sendable {
   fileprivate(set) var revision: Revision = 0
   // Most keys have neither a declaration nor layers, and need not have their value twice.
   private var origin: Origin?
-  /// A revision at which this was the state of the key.
-  fileprivate(set) var asOf: Revision = 0
-  /// The revision of the last change of any kind, also of a removal.
-  fileprivate(set) var changed: Revision = 0
-
   /// Whether the value is not in memory, but only in the storage.
   fileprivate(set) var isElsewhere = false
 
@@ -77,9 +71,6 @@ final class EntryTable: @unchecked Sendable {
   private(set) var count = 0
   /// The number of entries for absent keys.
   private(set) var absent = 0
-  /// Says which slot each key has: another arrangement, of this table or another one, has another number.
-  private(set) var arrangement = EntryTable.arrangements.add(1, ordering: .relaxed).newValue
-  private static let arrangements = Atomic<UInt64>(0)
 
   init(shownIn header: UnsafeMutablePointer<kept_index_header>) {
     self.header = header
@@ -107,34 +98,30 @@ final class EntryTable: @unchecked Sendable {
     fileprivate var slots: UnsafeMutableBufferPointer<kept_slot> { table.pointee.all }
   }
 
-  /// Sets the state of a key at a revision; ignored if a later one is known.
+  /// Sets the state of a key.
   ///
-  /// - Parameters:
-  ///   - changed: the revision of the last change of any kind; a view need not know it.
-  ///   - reading: how the entry reads; nil for a reader without layers.
+  /// - Parameter reading: how the entry reads; nil for a reader without layers.
   @inline(never)
   func put(
-    _ key: KeyName, _ stored: Value?, _ revision: Revision, _ declaration: Declaration?, asOf: Revision,
-    changed: Revision, _ reading: (any EntryReading)?
+    _ key: KeyName, _ stored: Value?, _ revision: Revision, _ declaration: Declaration?,
+    _ reading: (any EntryReading)?
   ) {
     let known = key.exact.withBytes { search.slot(of: $0, key.hash) }
     let slot = known ?? newSlot(key)
     slot.pointee.indexed?._withUnsafeGuaranteedRef { indexed in
-      guard known == nil || indexed.asOf <= asOf else { return }
       if known != nil, indexed.value == nil { absent -= 1 }
       indexed.revision = revision
       indexed.isElsewhere = false
       indexed.set(stored, declaration, reading)
       if indexed.value == nil { absent += 1 }
-      (indexed.asOf, indexed.changed) = (asOf, changed)
       slot.pointee.publish(indexed.value)
     }
     if known == nil, count * 8 > search.slots.count * 7 { grow() }
   }
 
   /// Notes that the storage must be asked for a key, whatever lies beneath the index.
-  func putElsewhere(_ key: KeyName, asOf: Revision) {
-    put(key, nil, asOf, nil, asOf: asOf, changed: asOf, nil)
+  func putElsewhere(_ key: KeyName) {
+    put(key, nil, 0, nil, nil)
     guard let slot = key.withPrepared({ search.slot(of: $0.bytes, $0.hash) }) else { return }
     slot.pointee.kind = UInt16(KEPT_SLOT_UNKNOWN)
     slot.pointee.indexed?._withUnsafeGuaranteedRef { $0.isElsewhere = true }
@@ -157,23 +144,6 @@ final class EntryTable: @unchecked Sendable {
     return Known(slot: slot, entry: entry)
   }
 
-  /// Calls `body` with the entry of a key and where it was found; nil if the table does not know it.
-  @inline(__always)
-  func find<Result>(_ key: PreparedBytes, _ body: (IndexedEntry, KeyHint) -> Result) -> Result? {
-    guard let slot = search.slot(of: key.bytes, key.hash) else { return nil }
-    return slot.pointee.indexed?._withUnsafeGuaranteedRef {
-      body($0, KeyHint(address: UnsafeMutableRawPointer(slot), arrangement: arrangement))
-    }
-  }
-
-  /// Returns the key that was found with a hint; nil if the slots are arranged differently since then.
-  func known(at hint: KeyHint, hash: UInt64) -> Known? {
-    guard hint.arrangement == arrangement else { return nil }
-    let slot = hint.address.assumingMemoryBound(to: kept_slot.self)
-    guard slot.pointee.hash == hash, let entry = slot.pointee.indexed else { return nil }
-    return Known(slot: slot, entry: entry)
-  }
-
   /// Changes the value of a key at a new revision, if this table knows it.
   ///
   /// - Parameter stored: the value as the key's declaration admits it.
@@ -182,17 +152,15 @@ final class EntryTable: @unchecked Sendable {
     let slot = reading == nil ? known.slot : search.slot(of: known.key, known.slot.pointee.hash)
     slot?.pointee.indexed?._withUnsafeGuaranteedRef { indexed in
       if indexed.value == nil { absent -= 1 }
-      (indexed.revision, indexed.asOf, indexed.changed) = (revision, revision, revision)
+      indexed.revision = revision
       indexed.set(stored, reading)
       if indexed.value == nil { absent += 1 }
       slot?.pointee.publish(indexed.value)
     }
   }
 
-  func put(
-    _ key: KeyName, _ entry: Entry?, asOf: Revision, changed: Revision = 0, _ reading: (any EntryReading)? = nil
-  ) {
-    put(key, entry?.value, entry?.revision ?? 0, entry?.declaration, asOf: asOf, changed: changed, reading)
+  func put(_ key: KeyName, _ entry: Entry?, _ reading: (any EntryReading)? = nil) {
+    put(key, entry?.value, entry?.revision ?? 0, entry?.declaration, reading)
   }
 
   private func newSlot(_ key: KeyName) -> UnsafeMutablePointer<kept_slot> {
@@ -207,12 +175,8 @@ final class EntryTable: @unchecked Sendable {
     return slot
   }
 
-  /// Notes that keys have other slots, or none.
-  private func rearrange() { arrangement = Self.arrangements.add(1, ordering: .relaxed).newValue }
-
   /// Removes everything; the memory is kept for reuse.
   func removeAll() {
-    rearrange()
     for slot in search.slots { slot.indexed?.release() }
     search.table.pointee.clear()
     keys.removeAll()
@@ -221,7 +185,6 @@ final class EntryTable: @unchecked Sendable {
 
   /// Removes everything, and returns most of the memory to the system until it is used again.
   func shrink() {
-    rearrange()
     for slot in search.slots { slot.indexed?.release() }
     if used > 0 { search.table.pointee.giveBack() }
     used = 0
@@ -233,7 +196,6 @@ final class EntryTable: @unchecked Sendable {
   }
 
   private func grow() {
-    rearrange()
     let old = search
     used += 1
     if used == arrays.count {

@@ -23,8 +23,6 @@ final class Index: MemoryIndex, @unchecked Sendable {
 
   /// The number of absent keys that are remembered; above it everything is removed.
   private static let absentLimit = 16_384
-  // More while a commit is about to set them.
-  private var absentLimit = Index.absentLimit
 
   init() {
     let gate = ReadersGate()
@@ -36,23 +34,9 @@ final class Index: MemoryIndex, @unchecked Sendable {
   /// The generation for which the index is current; odd if there is none.
   var generation: UInt64 { gate.generation }
 
-  /// Calls `body` with the entry of a key and where it is; nil if the index is not current at this generation or does
-  /// not know the key.
-  @inline(__always)
-  func find<Result>(
-    _ key: PreparedBytes, at generation: UInt64, _ body: (IndexedEntry, KeyHint) -> Result
-  ) -> Result? {
-    gate.pass(at: generation) { table.find(key, body) }
-  }
-
   /// The header for seqlock readers, which read inline values and write no shared word.
   @inline(__always)
   var header: UnsafePointer<kept_index_header> { UnsafePointer(gate.header) }
-
-  /// Whether it is empty.
-  ///
-  /// Only the changing thread may call this.
-  var isEmpty: Bool { table.count == 0 }
 
   /// Whether it knows the key; a key that was never read is not worth the memory.
   func knows(_ key: KeyName) -> Bool { entry(for: key) != nil }
@@ -67,24 +51,12 @@ final class Index: MemoryIndex, @unchecked Sendable {
     table.search.find(key.bytes, hash: key.hash)?.takeUnretainedValue()
   }
 
-  /// Adds one key that was read while the index was, and stayed, current.
-  ///
-  /// - Returns: whether everything was removed, because too many absent keys were known.
-  func add(_ key: KeyName, _ entry: Entry?, changed: Revision) -> Bool {
-    let current = gate.generation
-    return change(current: current, applied: applied) { $0.put(key, entry, asOf: applied, changed: changed) }
-  }
-
   /// Moves the table to another revision; afterwards it is current at `current`, or at no generation for nil.
   ///
-  /// - Returns: whether everything was removed, because too many absent keys were known.
-  @discardableResult
-  func change(current: UInt64?, applied: Revision, _ body: (EntryTable) -> Void) -> Bool {
-    var wasEmptied = false
+  func change(current: UInt64?, applied: Revision, _ body: (EntryTable) -> Void) {
     gate.close {
       body(table)
-      wasEmptied = mustBeEmptied
-      if wasEmptied {
+      if mustBeEmptied {
         table.removeAll()
         // Changes of the records beneath would be missing.
         kept_publish_records(gate.header, nil)
@@ -92,15 +64,10 @@ final class Index: MemoryIndex, @unchecked Sendable {
       self.applied = applied
       return current
     }
-    return wasEmptied
   }
 
   /// Whether the table has enough absent keys to be emptied.
-  // In this order, because a variable of an object costs more to read than a constant.
-  var mustBeEmptied: Bool { table.absent > Self.absentLimit && table.absent > absentLimit }
-
-  /// Remembers this number of absent keys more, until it is called again.
-  func expectAbsent(_ count: Int) { absentLimit = Self.absentLimit + count }
+  var mustBeEmptied: Bool { table.absent > Self.absentLimit }
 
   /// Puts other records beneath the index, and removes everything else.
   ///

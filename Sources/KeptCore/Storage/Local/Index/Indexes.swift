@@ -35,8 +35,6 @@ final class Indexes: Sendable {
 }
 
 extension Indexes: ForkAware {
-  func beforeFork() {}
-
   /// Resets all indexes in the child of a fork: the threads that read from them were the parent's.
   func afterForkInChild() { for index in state.read(\.all) { index.afterForkInChild() } }
 }

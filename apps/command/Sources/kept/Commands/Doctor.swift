@@ -7,7 +7,7 @@ struct Doctor: ParsableCommand {
     abstract: "Checks a store, and reports what to do about problems.",
     usage: "kept doctor STORE [--repair [--dry-run]] [--json | --quiet]",
     discussion: """
-      Reads everything: the database, its checksums, every value and declaration, the administrator's files and their \
+      Reads everything: the files, their checksums, every value and declaration, the administrator's files and their \
       permissions, the file system, and which processes have the store open. If the store cannot be opened, it reports \
       everything that may be the reason: permissions and owners of its files and of the folders above, the disk, the \
       user namespace. If the store was salvaged, it names the keys whose values are known to be lost; other losses \
@@ -40,11 +40,14 @@ struct Doctor: ParsableCommand {
     }
     // A salvage is one of the findings.
     let options = StoreAccess.options(for: place, layers.choice) { if $0.code != .salvaged { Failure.print($0) } }
-    let found = try place.examine(options: options, progress: Progress.bar("verify"))
+    var found = try place.examine(options: options, progress: Progress.bar("verify"))
+    // Opened again, a damaged store is salvaged, unless another program has it open.
+    if repair, found.verification?.damage.contains(where: { $0.key == nil }) == true {
+      found = try place.examine(options: options)
+    }
     var findings = found.findings
-    if repair, let verification = found.verification {
-      let repairs = try Repair.apply(
-        to: place, verification, findings.filter(\.isRepairable), isDryRun: changing.dryRun)
+    if repair, found.verification != nil {
+      let repairs = try Repair.apply(to: place, findings.filter(\.isRepairable), isDryRun: changing.dryRun)
       Output.standard.isDone = !changing.dryRun && !repairs.isEmpty
       findings =
         try repairs
@@ -73,7 +76,7 @@ struct Doctor: ParsableCommand {
       changing.report("\(finding.severity.mark) \(Shown.line(finding.what))")
       if let remedy = finding.remedy { changing.report("  \(Shown.line(remedy))") }
     }
-    // A database that cannot be read has not been counted.
+    // A store that cannot be read has not been counted.
     guard let found, found.revision > 0 || found.damage.isEmpty else { return }
     let (values, declarations) = (Count.of(found.values, "value"), Count.of(found.declarations, "declaration"))
     let sums = "\(values) and \(declarations) at revision \(found.revision)"
@@ -105,21 +108,18 @@ extension Finding {
 private enum Repair {
   /// - Parameter findings: those that can be repaired, for the words about a salvage.
   /// - Returns: the repairs done; in a dry run, those that would be.
-  static func apply(
-    to place: StorePlace, _ verification: Verification, _ findings: [Finding], isDryRun: Bool
-  ) throws -> [Finding] {
+  static func apply(to place: StorePlace, _ findings: [Finding], isDryRun: Bool) throws -> [Finding] {
     guard !findings.isEmpty else { return [] }
     // The administrator's files may lock keys, or keep the store closed.
     let settings = try StoreAccess.open(place.location, LayerChoice(hasStandard: false)) { _ in }
-    let damaged = Set(verification.damage.compactMap { $0.key.map { ExactString($0) } }).sorted()
+    let damaged = Set(findings.filter { $0.severity == .damage }.compactMap { $0.key.map { ExactString($0) } }).sorted()
     if !isDryRun { for key in damaged { try remove(key.text, from: settings) } }
     let removed =
       isDryRun
       ? damaged.map { "would remove the stored value of \"\($0)\", which cannot be read" }
       : damaged.map { "removed the stored value of \"\($0)\", which could not be read" }
     if !isDryRun, try settings.salvaged() != nil { try settings.acknowledgeSalvage() }
-    let salvage = findings.filter { finding in finding.key.map { damaged.contains(ExactString($0)) } != true }
-    let acknowledged = salvage.map { finding in
+    let acknowledged = findings.filter { $0.severity != .damage }.map { finding in
       finding.key != nil ? finding.what : (isDryRun ? "would acknowledge: " : "acknowledged: ") + finding.what
     }
     return (removed + acknowledged).map { Finding(.note, $0) }

@@ -1,0 +1,89 @@
+// The changes that a batch makes, and their frame.
+
+import KeptEngine
+import KeptSchema
+import KeptSystem
+import KeptValues
+
+extension LocalStorage {
+  /// The changes that a batch makes, in the order of the keys.
+  func changes(by batch: Batch, _ chain: Chain) throws(StoreError) -> [StoredChange] {
+    let revision = chain.revision + 1
+    var changes: [StoredChange] = []
+    for key in batch.keys {
+      let known = readers.known(key, chain)
+      if let change = try batch.change(of: key, by: batch.edits[key], chain, at: revision, known: known) {
+        changes.append(change)
+      }
+    }
+    return changes
+  }
+
+  /// Adds the frame of changes, unless there are none.
+  func add(
+    _ changes: [StoredChange], by batch: Batch, to frames: FrameWriter, _ chain: Chain
+  ) throws(StoreError) -> Commit {
+    try frames.add(changes, by: batch, chain, engine.author, time: now())
+  }
+}
+
+extension Batch {
+  /// The change that the batch makes of a key; nil if it makes none.
+  ///
+  /// - Parameter known: the entry of the key; nil if it must be read.
+  func change(
+    of key: KeyName, by edit: Edit?, _ chain: Chain, at revision: Revision, known: Entry?? = nil
+  ) throws(StoreError) -> StoredChange? {
+    do throws(StoreError) {
+      let entry = if let known { known } else { Entry(try chain.state(of: key)) }
+      return try change(of: key, by: edit, from: entry, at: revision)
+    } catch {
+      // Declaring a key with an unreadable value would make it look absent.
+      guard error.code == .corrupt, edit != nil else { throw error }
+    }
+    // Any edit replaces an unreadable value, and may remove it.
+    let old = Entry(try chain.state(of: key, ignoresValue: true))
+    var change =
+      try change(of: key, by: edit, from: old, at: revision)
+      ?? StoredChange(key: key, old: old, new: Entry(value: nil, revision: revision, declaration: old?.declaration))
+    change.new.revision = revision
+    return change
+  }
+}
+
+extension FrameWriter {
+  /// Adds the frame of changes that a batch makes after a chain, unless there are none.
+  func add(
+    _ changes: [StoredChange], by batch: Batch, _ chain: Chain, _ writer: UInt64, time: Int64
+  ) throws(StoreError) -> Commit {
+    let version = batch.schemaVersion.flatMap { $0 == chain.schemaVersion ? nil : $0 }
+    let commit = Commit(
+      revision: changes.isEmpty ? chain.revision : chain.revision + 1, changes: changes,
+      time: changes.isEmpty ? nil : Timestamp(nanosecondsSince1970: time))
+    guard !changes.isEmpty || version != nil else { return commit }
+    try begin(
+      FrameHead(
+        writer: writer, revision: commit.revision, time: time, tag: batch.author.tag,
+        erases: changes.contains(where: \.erases)))
+    for change in changes { try add(change) }
+    if let version { try add(schemaVersion: version) }
+    try end()
+    return commit
+  }
+
+  private func add(_ change: StoredChange) throws(StoreError) {
+    if change.new.declaration != change.old?.declaration {
+      if let declaration = change.new.declaration {
+        try add(.declared, ExactString(declaration.json), for: change.key)
+      } else {
+        try add(.undeclared, for: change.key)
+      }
+    }
+    guard change.isOfValue else { return }
+    if let value = change.new.value {
+      try add(value, for: change.key)
+    } else {
+      try add(.removed, for: change.key)
+    }
+  }
+}

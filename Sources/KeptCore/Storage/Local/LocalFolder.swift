@@ -1,0 +1,30 @@
+// The folder of a store: where it is, copies of it, and damage in it.
+
+import CPlatform
+import KeptEngine
+import KeptSystem
+import KeptValues
+
+extension LocalStorage: FolderStorage {
+  // Held when it is first needed: the engine itself opens no file by its path.
+  var folder: StoreFolder {
+    get throws(StoreError) {
+      try held.updateQuietly { held throws(StoreError) in
+        if let held { return held }
+        let folder = try StoreFolder(try engine.holdFolder(), on: fileSystem)
+        held = folder
+        return folder
+      }
+    }
+  }
+
+  func checkPlace() {
+    if (try? engine.checkPlace()) == nil { engine.wake() }
+  }
+
+  func copy(into draft: StoreFile) throws(StoreError) -> Revision { try Backup.write(engine, to: draft) }
+}
+
+extension LocalStorage: VerifiableStorage {
+  func damage() throws(StoreError) -> StoreError? { try engine.damage() }
+}

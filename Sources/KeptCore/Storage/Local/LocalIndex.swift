@@ -1,0 +1,236 @@
+// The index that readers use: the keys that have changed since the checkpoint, above the image of the checkpoint. A key
+// that is only in the image takes no other memory.
+
+import CPlatform
+import KeptEngine
+import KeptSchema
+import KeptSystem
+import KeptValues
+
+/// The index of one open store, and the views of its handles.
+///
+/// Invariants:
+/// - While the gate is open for a position and there is an image, each key that has changed since its checkpoint is in
+///   the table, with its state at that position, or with a mark that the storage must be asked. Without an image,
+///   readers ask the storage for each key that is not in the table.
+/// - The table and the image change while the gate is closed, both at once. So a block that a reader adds to the image,
+///   which it does inside the gate, belongs to the checkpoint that the image has.
+final class LocalIndex: EngineFollower {
+  fileprivate struct State {
+    // The views of handles with layers: each has the keys that were read through it.
+    var views: [(view: IndexView, reading: any EntryReading)] = []
+    /// The commit that this process is about to publish.
+    var own: Commit?
+  }
+  private let state = Monitor(State())
+  private let own = IndexView()
+  /// The checkpoint beneath the index, which is changed and read as it is; nil if more keys have changed since
+  /// than the table has room for.
+  // The compiler cannot check that.
+  nonisolated(unsafe) private(set) var values: ValuesReader?
+  let maintenance = MaintenanceThread()
+
+  var index: Index { own.index }
+
+  func follow(_ chain: Chain, changed keys: [KeyName]?) {
+    maintenance.note(chain)
+    state.updateQuietly { state in
+      guard let keys else { return begin(chain, state) }
+      let entries = entries(keys, chain, state.own)
+      change(chain) { table in
+        for (key, entry) in entries { table.put(key, found: entry) }
+      }
+      for (view, reading) in state.views {
+        view.index.change(current: chain.position, applied: chain.revision) { table in
+          for (key, entry) in entries where view.index.knows(key) { table.put(key, found: entry, reading) }
+        }
+      }
+    }
+  }
+
+  func follow(_ chain: Chain, put value: Value, for key: KeyName) {
+    maintenance.note(chain)
+    state.updateQuietly { state in
+      index.put(value, for: key, chain)
+      for (view, reading) in state.views where view.index.knows(key) { view.index.put(value, for: key, chain, reading) }
+    }
+  }
+
+  /// Changes the table; if it becomes too large, it is empty, and there is no image until the next checkpoint.
+  private func change(_ chain: Chain, _ body: (EntryTable) -> Void) {
+    // Readers may be inside until the gate is closed.
+    let before = values
+    index.change(current: chain.position, applied: chain.revision) { table in
+      body(table)
+      if index.mustBeEmptied { values = nil }
+    }
+    withExtendedLifetime(before) {}
+  }
+
+  /// Begins with another image.
+  ///
+  /// Later changes are read when they are needed.
+  private func begin(_ chain: Chain, _ state: State) {
+    let changed = chain.hasBulk ? nil : try? chain.changedKeys()
+    // Readers may be inside until the gate is closed.
+    let before = values
+    defer { withExtendedLifetime(before) {} }
+    let records = changed.map { _ in UnsafeRawPointer(chain.values.image.words) }
+    index.change(current: chain.position, applied: chain.revision, records) { table in
+      values = changed.map { _ in chain.values }
+      for key in changed ?? [] { table.putElsewhere(key) }
+    }
+    for (view, _) in state.views {
+      view.index.change(current: chain.position, applied: chain.revision) { $0.removeAll() }
+    }
+  }
+
+  /// Calls `body`, which publishes a commit, whose changes need not be read then.
+  ///
+  /// Only with the write lock, so that no other commit has its revision.
+  func expect<Result>(
+    _ commit: Commit, _ body: () throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    state.updateQuietly { $0.own = commit }
+    defer { state.updateQuietly { $0.own = nil } }
+    return try body()
+  }
+
+  /// The entries of keys that have changed, as far as nothing must be read for them.
+  private func entries(_ keys: [KeyName], _ chain: Chain, _ own: Commit?) -> [(KeyName, Entry??)] {
+    guard let own, own.revision == chain.revision, index.applied &+ 1 == own.revision else {
+      return keys.map { ($0, entry(of: $0, chain)) }
+    }
+    return own.changes.map { ($0.key, $0.entry ?? entry(of: $0.key, chain)) }
+  }
+
+  /// The entry of a key without a declaration, if the index has it as it is now; the outer nil if it must be read.
+  ///
+  /// Only with the lock of the engine held.
+  func known(_ key: KeyName, _ chain: Chain) -> Entry?? {
+    guard index.generation == chain.position, let known = index.entry(for: key), !known.isElsewhere,
+      known.declaration == nil
+    else { return nil }
+    return .some(known.entry)
+  }
+
+  /// The entry of a key that has changed; the outer nil if something must be read for it.
+  private func entry(of key: KeyName, _ chain: Chain) -> Entry?? {
+    let isInMemory =
+      switch try? chain.change(of: key)?.value {
+      case .inJournal: false
+      default: key.exact.withBytes { chain.values.loadedRecord(of: UnsafeRawBufferPointer($0)) } != nil
+      }
+    return isInMemory ? (try? chain.state(of: key)).map { Entry($0) } : nil
+  }
+
+  /// Adds a key that was read, if its value is not in the image as it reads.
+  func add(_ key: KeyName, _ state: KeyState, _ chain: Chain, in view: ReadView?) {
+    let entry = Entry(state)
+    self.state.updateQuietly { state in
+      // The engine's lock is held, so both are as of the same time, and the image does not change.
+      if values != nil { _ = key.withPrepared { try? chain.values.recordToRemember(of: $0) } }
+      if values == nil || mayHaveChanged(key, chain) || entry?.shown != entry?.value {
+        change(chain) { $0.put(key, entry) }
+      }
+      if let (view, reading) = state.views.first(where: { $0.view === view }) {
+        view.index.change(current: chain.position, applied: chain.revision) { $0.put(key, entry, reading) }
+      }
+    }
+  }
+
+  private func mayHaveChanged(_ key: KeyName, _ chain: Chain) -> Bool {
+    do throws(StoreError) { return try chain.change(of: key) != nil } catch { return true }
+  }
+
+  // MARK: - Views
+
+  func show(_ reading: any EntryReading, in view: ReadView?) -> ReadView {
+    state.updateQuietly { state in
+      let view = state.takeView(view) ?? IndexView()
+      state.views.append((view, reading))
+      view.index.change(current: index.generation, applied: index.applied) { $0.removeAll() }
+      return view
+    }
+  }
+
+  func remove(_ view: ReadView) { state.updateQuietly { $0.takeView(view)?.index.distrust() } }
+
+  func leave() {
+    state.updateQuietly { state in
+      for (view, _) in state.views { view.index.distrust() }
+      index.distrust()
+    }
+  }
+
+  /// Makes every reader call.
+  func close() {
+    state.updateQuietly { state in
+      for (view, _) in state.views { view.index.distrust() }
+      index.clear()
+    }
+  }
+}
+
+extension LocalIndex.State {
+  fileprivate mutating func takeView(_ view: ReadView?) -> IndexView? {
+    views.firstIndex { $0.view === view }.map { views.remove(at: $0).view }
+  }
+}
+
+extension Index {
+  /// Puts the value of a key that has no declaration.
+  fileprivate func put(_ value: Value, for key: KeyName, _ chain: Chain, _ reading: (any EntryReading)? = nil) {
+    change(current: chain.position, applied: chain.revision) { table in
+      if let known = key.withPrepared({ table.known($0) }) {
+        table.put(value, for: known, at: chain.revision, reading)
+      } else {
+        table.put(key, value, chain.revision, nil, reading)
+      }
+    }
+  }
+}
+
+extension StoredChange {
+  /// The entry after it; the outer nil if it has a declaration, or a value that is stored otherwise or not in memory.
+  fileprivate var entry: Entry?? {
+    guard old?.declaration == nil, new.declaration == nil else { return nil }
+    guard let value = new.value else { return .some(nil) }
+    guard let bytes = value.bytesAsStored, bytes <= PlacedValue.least else { return nil }
+    return new
+  }
+}
+
+extension EntryTable {
+  /// Puts a key; nil leaves it to the storage.
+  fileprivate func put(_ key: KeyName, found entry: Entry??, _ reading: (any EntryReading)? = nil) {
+    if let entry { put(key, entry, reading) } else { putElsewhere(key) }
+  }
+}
+
+extension ValuesReader {
+  /// Reads the entry of a key, also from the file, and remembers its place; nil if the engine must be asked.
+  ///
+  /// Only for readers inside the gate.
+  func entry(of key: PreparedBytes) -> Entry?? {
+    guard !isFull, let found = try? recordToRemember(of: key) as Record?? else { return nil }
+    guard let record = found, !record.flags.contains(.removal) else { return .some(nil) }
+    guard record.readsAsStored, let state = try? KeyState(record) else { return nil }
+    return .some(Entry(state))
+  }
+}
+
+extension Record {
+  /// Whether no declaration decides what it reads as.
+  fileprivate var readsAsStored: Bool {
+    !flags.contains(.misfit) && (value.kind != 0 || !flags.contains(.declared))
+  }
+}
+
+extension Entry {
+  /// The entry of a key in the engine; nil if it has neither a value nor a declaration.
+  init?(_ state: KeyState) {
+    guard state.isThere else { return nil }
+    self.init(value: state.value, revision: state.revision, declaration: state.declaration.map { .stored($0) })
+  }
+}
