@@ -170,6 +170,8 @@ class Runner:
         random = Random(f"{self._options.seed}/{number}")
         fault = self._forget(random) if random.random() < 0.15 else None
         fault = fault or self._become_quiet()
+        # A history joins commits that a program makes within a second: no change may begin in the round before.
+        Flag().wait(1.1)
         at_rest = len(self.fleet.reader.events)
         said, writes = self._write(random, number)
         fault = fault or self._become_quiet()
