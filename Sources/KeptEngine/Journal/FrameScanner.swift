@@ -59,11 +59,12 @@ package final class FrameScanner {
     return true
   }
 
-  /// The keys of the commit between two positions, as far as a damaged frame can be read: a name may be wrong.
-  func keys(from start: Position, to end: Position) throws(StoreError) -> [KeyName] {
-    place.position = start
+  /// The keys of the commit up to a position, as far as a damaged frame can be read: a name may be wrong.
+  func keys(to end: Position) throws(StoreError) -> [KeyName] {
     var keys: [KeyName] = []
-    let count = Int(clamping: min(end, limit) - start)
+    // The file may have been truncated since.
+    guard place.position < min(end, limit) else { return [] }
+    let count = Int(clamping: min(end, limit) - place.position)
     guard let bytes = try bytes(min(count, Self.piece)), let commit = try? CommitFrame(bytes) else { return [] }
     try? commit.forEachChange { change throws(StoreError) in
       if change.effect.hasKey { keys.append(try change.keyName()) }

@@ -127,7 +127,7 @@ package final class Chain {
         let scanner = try FrameScanner(last, at: place, upTo: limit)
         let isFound = try scanner.skip()
         let names = try FrameScanner(last, at: place, upTo: limit)
-        for key in try names.keys(from: place.position, to: isFound ? scanner.place.position : limit) {
+        for key in try names.keys(to: isFound ? scanner.place.position : limit) {
           lost[key] = revision
         }
         guard isFound else { break }
