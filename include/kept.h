@@ -886,8 +886,7 @@ KEPT_API kept_status kept_restore(kept_store *store, const char *path, char **qu
  *  @return KEPT_OK, even if there is damage; KEPT_UNSUPPORTED for a transaction or a storage that cannot list its keys;
  *          KEPT_FAILED if `progress` has stopped it. After an error it is not known whether there is damage.
  *
- *  A damaged store is salvaged by the next process that opens the store exclusively. A single damaged value or
- *  declaration stays until it is set or declared again.
+ *  A damaged store in a folder is salvaged by the next process that opens it exclusively.
  *  In Swift: `Store.verify(progress:)`; in Python: `settings.verify()`. */
 KEPT_API kept_status kept_verify_json(kept_store *store, kept_progress_callback progress, void *context, char **json,
                                       kept_error *error);

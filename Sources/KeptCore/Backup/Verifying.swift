@@ -23,8 +23,8 @@ public struct Verification: Sendable {
 extension Store {
   /// Reads everything that is stored, and checks the files.
   ///
-  /// Damage is a result, and not an error. A damaged store is salvaged by the next process that opens the store
-  /// exclusively; a single damaged value or declaration stays until it is set or declared again. Nothing is changed.
+  /// Damage is a result, and not an error. A damaged store in a folder is salvaged by the next process that
+  /// opens it exclusively. Nothing is changed.
   /// In C: `kept_verify_json`. In Python: `settings.verify()`.
   ///
   /// Throws `unsupported` for a storage that cannot list its keys, and any error that leaves open whether there is

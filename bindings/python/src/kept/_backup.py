@@ -58,9 +58,9 @@ class BackingUp:
         """Reads everything that is stored, and checks the files. Nothing is changed, and others may write at the
         same time.
 
-        Damage is a result, and not an exception. Damaged files are salvaged by the next process that opens the store
-        exclusively; a single damaged value or declaration stays until it is set or declared again. `progress` counts
-        keys, after the files were checked. `UnsupportedError` for a storage that cannot list its keys.
+        Damage is a result, and not an exception. A damaged store in a folder is salvaged by the next process that opens
+        it exclusively. `progress` counts keys, after the files were checked. `UnsupportedError` for a storage that
+        cannot list its keys.
         In C: `kept_verify_json`. In Swift: `Store.verify(progress:)`."""
         from ._c.backup import kept_verify_json
         from ._verification import verification_of
