@@ -10,7 +10,8 @@ extension Engine {
   /// Throws the system's error. After that, and until a newer checkpoint has the journal, each call makes a
   /// checkpoint first: the system may have dropped unwritten data, and reports this only once.
   package func sync() throws(StoreError) {
-    for _ in 0..<2 {
+    // The first checkpoint may only finish one that was interrupted, which does not end the doubt.
+    for _ in 0..<3 {
       let (first, journals, published) = try read { chain throws(StoreError) in
         (chain.values.header.number, chain.journals, chain.place.position)
       }
