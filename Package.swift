@@ -71,9 +71,16 @@ let package = Package(
 
     // A program that decides what the system calls of the engine do: for that, it is compiled with KEPT_SIMULATION.
     .target(name: "CSimulation", path: "Tests/simulation/recorder"),
+    .target(name: "SimulatedDisk", dependencies: ["CSimulation", "CPlatform"], path: "Tests/simulation/disk"),
     .executableTarget(
-      name: "power-loss", dependencies: ["CSimulation", "KeptEngine", "KeptValues", "KeptSystem"],
+      name: "power-loss", dependencies: ["CSimulation", "SimulatedDisk", "KeptEngine", "KeptValues", "KeptSystem"],
       path: "Tests/simulation/power-loss"),
+    // Runs the threads of several processes one at a time, as a seed says. For that, the library is compiled with
+    // KEPT_SCHEDULES.
+    .target(name: "CScheduler", dependencies: ["CSimulation"], path: "Tests/simulation/scheduler"),
+    .executableTarget(
+      name: "schedules", dependencies: ["CScheduler", "CSimulation", "SimulatedDisk", "KeptC", "CKept"],
+      path: "Tests/simulation/schedules"),
     // Damages every byte of a store.
     .target(
       name: "EngineDamage", dependencies: ["KeptEngine", "KeptValues", "KeptSystem", "CPlatform"],

@@ -10,7 +10,11 @@
 #include "Atomics.h"
 
 // About as long as a writer holds the write lock. No other number was measured.
+#if defined(KEPT_SCHEDULES)
+enum { KEPT_SPINS = 2 };
+#else
 enum { KEPT_SPINS = 100 };
+#endif
 
 /// Waits for a few microseconds at most until a word is 0, without a system call. Returns whether it is.
 static inline bool kept_spin_until_zero(const uint64_t *word) {

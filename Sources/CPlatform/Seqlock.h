@@ -88,6 +88,7 @@ KEPT_SEQLOCK_READ bool kept_seqlock_begin(const kept_read_context *handle, kept_
   uint64_t generation = kept_load64(section->generation);
   if (generation & 1) return false;
   section->header = kept_read_context_header(handle);
+  kept_access(&section->header->sequence);
   section->sequence = __atomic_load_n(&section->header->sequence, __ATOMIC_ACQUIRE);
   return !(section->sequence & 1) && __atomic_load_n(&section->header->open, __ATOMIC_ACQUIRE) == generation;
 }

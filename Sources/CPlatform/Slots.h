@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "Atomics.h"
 #include "Hash.h"
 
 /// The kinds of a slot. NONE means that the value is in the entry, and UNKNOWN, to readers, that there is no slot.
@@ -45,7 +46,7 @@ typedef struct kept_slots {
   uint64_t filter; // has the filter bits of all keys
 } kept_slots;
 
-#define KEPT_RELAXED(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
+#define KEPT_RELAXED(word) (kept_access(&(word)), __atomic_load_n(&(word), __ATOMIC_RELAXED))
 
 // Readers also read data that is being changed, and discard it: the thread sanitizer need not report it. Slots and the
 // bytes of keys stay readable while the index exists.

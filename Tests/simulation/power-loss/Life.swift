@@ -5,6 +5,7 @@ import Foundation
 import KeptEngine
 import KeptSystem
 import KeptValues
+import SimulatedDisk
 
 final class Life {
   private(set) var commits: Int64 = 0

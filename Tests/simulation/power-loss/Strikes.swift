@@ -7,6 +7,7 @@ import Foundation
 import KeptEngine
 import KeptSystem
 import KeptValues
+import SimulatedDisk
 
 /// An operation; each of its calls is struck.
 private struct Operation {

@@ -1,10 +1,11 @@
 // A disk as a loss of power leaves it: what was synced, and any part of the rest.
 
-import CSimulation
-import Foundation
+import CPlatform
+package import CSimulation
 
 /// The files of a folder, from the events up to one of them.
-struct Disk {
+package struct Disk {
+  private struct WriteFailure: Error {}
   private struct File {
     var synced: [UInt8] = []
     // Writes since the last sync, in their order.
@@ -35,7 +36,26 @@ struct Disk {
   private var present: [String: Int] = [:]
   private var changes: [(name: String, file: Int?)] = []
 
-  mutating func add(_ event: recorded_event) {
+  package init() {}
+
+  /// A disk that has all of a folder.
+  package init(of folder: String, _ names: [String]) {
+    for (number, name) in names.enumerated() {
+      let file = kept_open_at(AT_FDCWD, folder + "/" + name, O_RDONLY, 0)
+      defer { close(file) }
+      var status = stat()
+      fstat(file, &status)
+      let bytes = [UInt8](unsafeUninitializedCapacity: Int(status.st_size)) { buffer, count in
+        count = max(0, pread(file, buffer.baseAddress, buffer.count, 0))
+      }
+      files[number] = File(synced: bytes)
+      numbers[UInt64(status.st_ino)] = number
+      synced[name] = number
+    }
+    present = synced
+  }
+
+  package mutating func add(_ event: recorded_event) {
     let name = withUnsafeBytes(of: event.name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     let other = withUnsafeBytes(of: event.other) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     let file = numbers[event.file] ?? -1
@@ -74,7 +94,7 @@ struct Disk {
   /// - Parameters:
   ///   - seed: 0: only what was synced; 1: everything; others: some sectors, and a beginning of the changes of names.
   ///   - inOrder: false: some of the changes of names instead.
-  func write(to folder: String, seed: UInt64, inOrder: Bool) throws {
+  package func write(to folder: String, seed: UInt64, inOrder: Bool) throws {
     var random = seed
     func next() -> UInt64 {
       random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -88,8 +108,9 @@ struct Disk {
     for (name, file) in names.sorted(by: { $0.key < $1.key }) {
       guard let file = files[file] else { continue }
       let bytes = file.contents { seed == 1 || (seed > 1 && next() % 2 == 0) }
-      try Data(bytes).write(to: URL(filePath: folder + "/" + name))
-      chmod(folder + "/" + name, 0o600)
+      let made = kept_open_at(AT_FDCWD, folder + "/" + name, O_RDWR | O_CREAT | O_EXCL, 0o600)
+      defer { close(made) }
+      guard pwrite(made, bytes, bytes.count, 0) == bytes.count else { throw WriteFailure() }
     }
   }
 }

@@ -1,0 +1,68 @@
+// Runs several processes on one store, each thread one step at a time, as a seed says: scripts/simulate.
+//   schedules SEED                       runs one seed, and prints its trace
+//   schedules SEED shrink                looks for a smaller run of the seed that finds something, and prints its trace
+//   schedules FIRST STEP COUNT SECONDS   runs a number of seeds, or ends after a time, and prints what is found
+
+import CKept
+import CPlatform
+import CScheduler
+
+/// Uses the library once, so that no run does what happens once in a process.
+func warmUp() {
+  simulation_reset(0, turns(gap: 0, counts_all: false, hot: -1))
+  simulation_enter()
+  mkdir(folder, 0o700)
+  var program = Program(Plan(seed: 0), folder, process: 0, thread: 0)
+  program.run(Kind.allCases + Kind.allCases)
+  simulation_sleep(10_000_000_000)
+  simulation_leave()
+}
+
+func end(_ isSound: Bool) -> Never {
+  Run.empty(folder)
+  rmdir(folder)
+  exit(isSound ? 0 : 1)
+}
+
+simulation_prepare(CommandLine.unsafeArgv)
+for fault in JudgeCheck.faults() { print("the judge is wrong: \(fault)") }
+guard JudgeCheck.faults().isEmpty else { exit(1) }
+let numbers = CommandLine.arguments.dropFirst().compactMap { UInt64($0) }
+guard numbers.count == 1 || numbers.count == 4 else {
+  print("usage: schedules SEED, or schedules FIRST STEP COUNT SECONDS")
+  exit(2)
+}
+// Of the same length in each process.
+let folder = "/dev/shm/kept-schedules-\(10_000_000 + Int(getpid()))"
+warmUp()
+
+/// Runs a plan in a process of its own, with the memory that every run begins with.
+func fails(_ plan: Plan, quietly: Bool = true) -> Bool {
+  let child = simulation_fork()
+  if child == 0 {
+    let found = Run.run(plan, in: folder)
+    if let found, !quietly { print("FAULT with seed \(plan.seed): \(found)") }
+    fflush(nil)
+    _exit(found == nil ? 0 : 1)
+  }
+  return !simulation_wait(child)
+}
+
+if numbers.count == 1 {
+  var plan = Plan(seed: numbers[0])
+  if CommandLine.arguments.last == "shrink" { plan = plan.shrunk { fails($0) } }
+  let found = Run.run(plan, in: folder)
+  Run.printTrace()
+  print("seed \(numbers[0]): \(simulation_steps()) steps, checksum \(simulation_hash()), \(found ?? "nothing found")")
+  end(found == nil)
+}
+
+var (seed, runs, findings) = (numbers[0], UInt64(0), 0)
+let deadline = time(nil) + Int(numbers[3])
+while runs < numbers[2], time(nil) < deadline {
+  findings += fails(Plan(seed: seed), quietly: false) ? 1 : 0
+  runs += 1
+  seed &+= numbers[1]
+}
+print("\(runs) runs, \(findings) findings")
+end(findings == 0)
