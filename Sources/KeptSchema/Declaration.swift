@@ -1,5 +1,6 @@
 // The declaration of a key: one JSON Schema object, parsed once and checked at every write.
 
+import KeptSystem
 public import KeptValues
 import Synchronization
 
@@ -72,9 +73,16 @@ public final class Declaration: @unchecked Sendable {
 
   @inline(never)
   private func readContents() -> Contents {
+    let text = ExactString(json)
+    if let known = Self.read.read({ $0.contents[text] }) { return keep(known) }
     let contents = Contents(stored: json)
-    return contents.unreadable?.mayPass == true ? contents : keep(contents)
+    if contents.unreadable?.mayPass == true { return contents }
+    Self.read.updateQuietly { $0.add(contents, of: text) }
+    return keep(contents)
   }
+
+  // A storage makes a new object of a stored declaration whenever it reads one.
+  private static let read = Monitor(ReadContents())
 
   /// Stores the parsed contents, unless another thread was faster.
   @discardableResult
@@ -192,6 +200,20 @@ extension StoreError {
 
   /// The message without its remedy.
   fileprivate var finding: String { String(message.utf8.prefix { $0 != UInt8(ascii: ";") }) ?? message }
+}
+
+/// The contents of the stored declarations that this process has read last, by their texts.
+private struct ReadContents {
+  private(set) var contents: [ExactString: Contents] = [:]
+  private var bytes = 0
+
+  private static let mostBytes = 256 << 10
+
+  mutating func add(_ new: Contents, of text: ExactString) {
+    bytes += text.text.utf8.count
+    if bytes > Self.mostBytes { (contents, bytes) = ([:], text.text.utf8.count) }
+    contents[text] = new
+  }
 }
 
 /// The parsed text of a declaration.

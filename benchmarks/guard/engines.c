@@ -7,7 +7,7 @@
 #include <string.h>
 
 const engine *engine_named(const char *name) {
-  const engine *const engines[] = { &kept, &kept_json };
+  const engine *const engines[] = { &kept, &kept_json, &kept_integers, &kept_words, &kept_pattern };
   for (size_t at = 0; at < sizeof engines / sizeof *engines; at++) {
     if (strcmp(engines[at]->name, name) == 0) return engines[at];
   }

@@ -11,10 +11,11 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import machine
-from instructions import Counter
+from instructions import VARIANTS, Counter
 from rows import KEPT
 
 TOLERATED = 0.10
@@ -52,6 +53,7 @@ def count(counter: Counter) -> Counts:
         **counter.alone(),
         "set": lambda: counter.operation(KEPT, "set"),
         "set in a transaction of 1,000": lambda: counter.operation(KEPT, "set_together"),
+        **{name: partial(counter.operation, *VARIANTS[name]) for name in VARIANTS if "declared" in name},
         "get JSON": lambda: counter.operation("Kept, JSON", "get_integers"),
         "get 20-byte string": lambda: counter.operation(KEPT, "get_texts"),
         "get int64": lambda: counter.operation(KEPT, "get_integers"),

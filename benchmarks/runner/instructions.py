@@ -35,6 +35,7 @@ VARIANTS = {
     "set, declared integer with bounds": ("Kept, declared integers", "set"),
     "set, declared string with choices": ("Kept, declared words", "set_words"),
     "set, declared string with a pattern": ("Kept, declared pattern", "set_words"),
+    "set declared keys in a transaction of 1,000": ("Kept, declared integers", "set_together"),
     "set, all layers": ("Kept, user", "set"),
 }
 """Variants of Kept (c/variants.h), each with a plain one that does the same."""

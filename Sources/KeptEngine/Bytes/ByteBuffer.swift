@@ -97,7 +97,7 @@ extension UnsafeRawBufferPointer {
   }
 
   /// The bytes as text; nil if they are not UTF-8.
-  var text: String? { String(exactly: bindMemory(to: UInt8.self)) }
+  package var text: String? { String(exactly: bindMemory(to: UInt8.self)) }
 
   /// CRC-32C of all bytes.
   var checksum: UInt32 { kept_checksum(0, baseAddress, count) }

@@ -24,7 +24,7 @@ package protocol EngineFollower: AnyObject, Sendable {
 package enum Put: Sendable {
   /// It has this value already.
   case unchanged
-  case change(KeyName, time: Int64, tag: String?)
+  case change(KeyName, Value, time: Int64, tag: String?)
 }
 
 /// The contents of a store at one revision.
@@ -299,7 +299,7 @@ package final class Engine: Sendable {
   ///
   /// - Parameter decide: nil commits nothing.
   /// - Returns: the revision; nil, with nothing done, if it would have to wait, or has failed.
-  package func tryPut(_ value: Value, _ decide: (Chain) -> Put?) -> Revision? {
+  package func tryPut(_ decide: (Chain) -> Put?) -> Revision? {
     writing.tryUpdateQuietly { _ in
       state.tryUpdateQuietly { state in
         guard !state.isClosed, !state.isForked, state.chain.length <= Self.longestJournals,
@@ -312,7 +312,7 @@ package final class Engine: Sendable {
         switch decide(state.chain) {
         case nil: return nil
         case .unchanged: return state.chain.revision
-        case .change(let key, let time, let tag):
+        case .change(let key, let value, let time, let tag):
           let head = FrameHead(writer: author, revision: state.chain.revision + 1, time: time, tag: tag)
           return (try? put(value, for: key, head, &state)) == nil ? nil : head.revision
         }

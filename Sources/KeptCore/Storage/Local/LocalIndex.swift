@@ -19,8 +19,8 @@ final class LocalIndex: EngineFollower {
   fileprivate struct State {
     // The views of handles with layers: each has the keys that were read through it.
     var views: [(view: IndexView, reading: any EntryReading)] = []
-    /// The commit that this process is about to publish.
-    var own: Commit?
+    /// The commit that this process is about to publish, and whether declarations admit its values.
+    var own: (commit: Commit, isAdmitted: Bool)?
   }
   private let state = Monitor(State())
   private let own = IndexView()
@@ -38,11 +38,11 @@ final class LocalIndex: EngineFollower {
       guard let keys else { return begin(chain, state) }
       let entries = entries(keys, chain, state.own)
       change(chain) { table in
-        for (key, entry) in entries { table.put(key, found: entry) }
+        for (key, entry, isAdmitted) in entries { table.put(key, found: entry, isAdmitted: isAdmitted) }
       }
       for (view, reading) in state.views {
         view.index.change(current: chain.position, applied: chain.revision) { table in
-          for (key, entry) in entries where view.index.knows(key) { table.put(key, found: entry, reading) }
+          for (key, entry, _) in entries where view.index.knows(key) { table.put(key, found: entry, reading) }
         }
       }
     }
@@ -89,28 +89,33 @@ final class LocalIndex: EngineFollower {
   ///
   /// Only with the write lock, so that no other commit has its revision.
   func expect<Result>(
-    _ commit: Commit, _ body: () throws(StoreError) -> Result
+    _ commit: Commit, isAdmitted: Bool, _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
-    state.updateQuietly { $0.own = commit }
+    state.updateQuietly { $0.own = (commit, isAdmitted) }
     defer { state.updateQuietly { $0.own = nil } }
     return try body()
   }
 
   /// The entries of keys that have changed, as far as nothing must be read for them.
-  private func entries(_ keys: [KeyName], _ chain: Chain, _ own: Commit?) -> [(KeyName, Entry??)] {
-    guard let own, own.revision == chain.revision, index.applied &+ 1 == own.revision else {
-      return keys.map { ($0, entry(of: $0, chain)) }
+  private func entries(
+    _ keys: [KeyName], _ chain: Chain, _ own: (commit: Commit, isAdmitted: Bool)?
+  ) -> [(key: KeyName, entry: Entry??, isAdmitted: Bool)] {
+    guard let own, own.commit.revision == chain.revision, index.applied &+ 1 == chain.revision else {
+      return keys.map { ($0, entry(of: $0, chain), false) }
     }
-    return own.changes.map { ($0.key, $0.entry ?? entry(of: $0.key, chain)) }
+    return own.commit.changes.map { change in
+      if let entry = change.entry { return (change.key, entry, own.isAdmitted && change.isOfValue) }
+      return (change.key, entry(of: change.key, chain), false)
+    }
   }
 
-  /// The entry of a key without a declaration, if the index has it as it is now; the outer nil if it must be read.
+  /// The entry of a key, if the index has it as it is now; the outer nil if it must be read.
   ///
   /// Only with the lock of the engine held.
   func known(_ key: KeyName, _ chain: Chain) -> Entry?? {
-    guard index.generation == chain.position, let known = index.entry(for: key), !known.isElsewhere,
-      known.declaration == nil
-    else { return nil }
+    guard index.generation == chain.position, let known = index.entry(for: key), !known.isElsewhere else {
+      return nil
+    }
     return .some(known.entry)
   }
 
@@ -179,7 +184,7 @@ extension LocalIndex.State {
 }
 
 extension Index {
-  /// Puts the value of a key that has no declaration.
+  /// Puts the value of a key, as its declaration admits it.
   fileprivate func put(_ value: Value, for key: KeyName, _ chain: Chain, _ reading: (any EntryReading)? = nil) {
     change(current: chain.position, applied: chain.revision) { table in
       if let known = key.withPrepared({ table.known($0) }) {
@@ -192,10 +197,9 @@ extension Index {
 }
 
 extension StoredChange {
-  /// The entry after it; the outer nil if it has a declaration, or a value that is stored otherwise or not in memory.
+  /// The entry after it; the outer nil if it has a value that is stored otherwise or not in memory.
   fileprivate var entry: Entry?? {
-    guard old?.declaration == nil, new.declaration == nil else { return nil }
-    guard let value = new.value else { return .some(nil) }
+    guard let value = new.value else { return .some(new.isThere ? new : nil) }
     guard let bytes = value.bytesAsStored, bytes <= PlacedValue.least else { return nil }
     return new
   }
@@ -203,8 +207,10 @@ extension StoredChange {
 
 extension EntryTable {
   /// Puts a key; nil leaves it to the storage.
-  fileprivate func put(_ key: KeyName, found entry: Entry??, _ reading: (any EntryReading)? = nil) {
-    if let entry { put(key, entry, reading) } else { putElsewhere(key) }
+  fileprivate func put(
+    _ key: KeyName, found entry: Entry??, isAdmitted: Bool = false, _ reading: (any EntryReading)? = nil
+  ) {
+    if let entry { put(key, entry, isAdmitted: isAdmitted, reading) } else { putElsewhere(key) }
   }
 }
 

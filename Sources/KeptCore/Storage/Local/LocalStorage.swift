@@ -210,9 +210,10 @@ extension LocalStorage: FastStorage {
         return found.isElsewhere ? nil : KnownKey(name: found.key, declaration: found.declaration)
       }
       guard let found = readers.values?.loadedRecord(of: UnsafeRawBufferPointer(key.bytes)), let record = found,
-        !record.flags.contains(.declared), let text = String(exactly: key.bytes), let name = try? KeyName(text)
+        let text = String(exactly: key.bytes), let name = try? KeyName(text)
       else { return nil }
-      return KnownKey(name: name, declaration: nil)
+      guard record.flags.contains(.declared) else { return KnownKey(name: name, declaration: nil) }
+      return record.declaration.text.map { KnownKey(name: name, declaration: .stored($0)) }
     }
   }
 
@@ -241,10 +242,15 @@ extension LocalStorage: FastStorage {
   }
 
   private func putAtOnce(_ value: Value, for key: PreparedBytes, tag: String?) -> Revision? {
-    engine.tryPut(value) { chain in
+    engine.tryPut { chain in
+      var value = value
       let (name, stored): (KeyName, Value?)
       if let known = readers.index.entry(for: key) {
-        guard !known.isElsewhere, known.declaration == nil else { return nil }
+        guard !known.isElsewhere else { return nil }
+        if let declaration = known.declaration {
+          guard let admitted = declaration.admittedAtOnce(value) else { return nil }
+          value = admitted
+        }
         (name, stored) = (known.key, known.stored)
       } else {
         guard readers.values != nil, let found = chain.values.loadedRecord(of: UnsafeRawBufferPointer(key.bytes)),
@@ -253,11 +259,19 @@ extension LocalStorage: FastStorage {
         else { return nil }
         (name, stored) = (found, try? record.value.value())
       }
-      return stored == value ? .unchanged : .change(name, time: now(), tag: tag)
+      return stored == value ? .unchanged : .change(name, value, time: now(), tag: tag)
     }
   }
 
   private static let mostAtOnce = 4096
+}
+
+extension Declaration {
+  /// A value as it is stored; nil if setting it takes more than that: an error, a report, or erasing a secret.
+  fileprivate func admittedAtOnce(_ value: Value) -> Value? {
+    guard !isSecret, let admitted = try? admitted(value), deprecation(of: admitted) == nil else { return nil }
+    return admitted
+  }
 }
 
 extension LocalStorage: ExclusiveStorage {
@@ -275,7 +289,7 @@ extension LocalStorage: ExclusiveStorage {
         commit = try add(changes, by: batch, to: frames, chain)
       }
       if batch.durability == .durable { try engine.checkPlace() }
-      try readers.expect(commit) { () throws(StoreError) in
+      try readers.expect(commit, isAdmitted: !batch.isAdmittedAsItIs) { () throws(StoreError) in
         try publish(commit, by: batch.author, to: observer) { () throws(StoreError) in try turn.publish() }
       }
       return (batch, commit)

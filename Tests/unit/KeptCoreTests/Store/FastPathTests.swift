@@ -35,12 +35,54 @@ import Testing
   @Test func `leaves to others what needs more`() throws {
     #expect(try put("unknown", 1) == nil)
     #expect(try put("a", .bytes(Array(repeating: 0, count: 4097))) == nil)
-    try store.declare(Declaration(json: #"{"type":"integer"}"#), forKey: "a")
-    #expect(try put("a", 2) == nil)
-    #expect(try put("c", 2) == 5)
+    let schemas = ["a": #""maximum":5"#, "b": #""secret":true"#, "d": #""deprecated":true"#]
+    for (key, schema) in schemas {
+      try store.declare(Declaration(json: #"{"type":"integer",\#(schema)}"#), forKey: key)
+    }
+    for (key, value) in [("a", 6), ("a", "text"), ("b", 2), ("d", 2)] as [(String, Value)] {
+      #expect(try put(key, value) == nil)
+    }
+    #expect(try put("c", 2) == 7)
     let subscription = try store.observe(.key(KeyName("c"))) { _ in }
     #expect(try put("c", 3) == nil)
     subscription.cancel()
+  }
+
+  @Test func `stores a value in the form of its declaration`() throws {
+    let declaration = try Declaration(json: #"{"type":"number","default":0}"#)
+    try store.declare(declaration, forKey: "a")
+    #expect(try put("a", 2) == 5)
+    #expect(try put("a", 2.0) == 5)
+    #expect(try store.entry(for: KeyName("a")) == Entry(value: 2.0, revision: 5, declaration: declaration))
+    #expect(try ChildProcess(opening: folder.path + "/store").ask("get", "a") == "2.0")
+    store.close()
+    let again = try Store.open(folder.path + "/store")
+    #expect(try again.entry(for: KeyName("a")) == Entry(value: 2.0, revision: 5, declaration: declaration))
+  }
+
+  @Test func `applies the declaration that another process has made last`() throws {
+    let other = try LocalStorage(path: folder.path + "/store")
+    defer { other.close() }
+    func declare(_ schema: String?) throws {
+      var batch = Batch()
+      batch.declare(try KeyName("a"), try schema.map { try Declaration(json: $0) })
+      _ = try other.commit(batch)
+    }
+    try declare(#"{"type":"integer","maximum":5}"#)
+    try store.set(4, forKey: "a")
+    #expect(try put("a", 5) != nil)
+    try declare(#"{"type":"integer","maximum":3}"#)
+    #expect(try put("a", 4) == nil)
+    #expect(throws: StoreError.self) { try store.set(4, forKey: "a") }
+    #expect(throws: StoreError.self) { try store.transaction { try $0.set(4, forKey: "a") } }
+    try store.set(3, forKey: "a")
+    let transaction = try store.begin()
+    try transaction.set(2, forKey: "a")
+    try declare(#"{"type":"integer","maximum":1}"#)
+    #expect(throws: StoreError.self) { try transaction.commit() }
+    try declare(nil)
+    try store.set("text", forKey: "a")
+    #expect(try store.value(forKey: "a") == "text")
   }
 
   @Test func `is followed by transactions of much more`() throws {

@@ -32,18 +32,22 @@ final class IndexedEntry: MemoryEntry, @unchecked Sendable {
 
   /// Sets the stored value and the declaration, and how the key reads.
   ///
-  /// - Parameter reading: what makes the value; nil for a reader without layers.
-  fileprivate func set(_ stored: Value?, _ declaration: Declaration?, _ reading: (any EntryReading)?) {
+  /// - Parameters:
+  ///   - isAdmitted: whether the value is known to be one that the declaration admits.
+  ///   - reading: what makes the value; nil for a reader without layers.
+  fileprivate func set(
+    _ stored: Value?, _ declaration: Declaration?, isAdmitted: Bool, _ reading: (any EntryReading)?
+  ) {
     guard reading != nil || declaration != nil else { return (value, origin) = (stored, nil) }
-    origin = Origin(stored, declaration)
-    value = if let reading { reading.value(of: key, entry) } else { entry?.shown }
-  }
-
-  /// Sets the stored value, in the form that the declaration admits.
-  fileprivate func set(_ stored: Value?, _ reading: (any EntryReading)?) {
-    guard let origin else { return set(stored, nil, reading) }
-    origin.stored = stored
-    value = if let reading { reading.value(of: key, entry) } else { stored ?? origin.declaration?.defaultValue }
+    if let origin, origin.declaration === declaration {
+      origin.stored = stored
+    } else {
+      origin = Origin(stored, declaration)
+    }
+    value =
+      if let reading { reading.value(of: key, entry) } else if isAdmitted { stored ?? declaration?.defaultValue } else {
+        entry?.shown
+      }
   }
 
   /// The stored value and the declaration; nil for neither.
@@ -100,10 +104,12 @@ final class EntryTable: @unchecked Sendable {
 
   /// Sets the state of a key.
   ///
-  /// - Parameter reading: how the entry reads; nil for a reader without layers.
+  /// - Parameters:
+  ///   - isAdmitted: whether the value is known to be one that the declaration admits.
+  ///   - reading: how the entry reads; nil for a reader without layers.
   @inline(never)
   func put(
-    _ key: KeyName, _ stored: Value?, _ revision: Revision, _ declaration: Declaration?,
+    _ key: KeyName, _ stored: Value?, _ revision: Revision, _ declaration: Declaration?, isAdmitted: Bool = false,
     _ reading: (any EntryReading)?
   ) {
     let known = key.exact.withBytes { search.slot(of: $0, key.hash) }
@@ -112,7 +118,7 @@ final class EntryTable: @unchecked Sendable {
       if known != nil, indexed.value == nil { absent -= 1 }
       indexed.revision = revision
       indexed.isElsewhere = false
-      indexed.set(stored, declaration, reading)
+      indexed.set(stored, declaration, isAdmitted: isAdmitted, reading)
       if indexed.value == nil { absent += 1 }
       slot.pointee.publish(indexed.value)
     }
@@ -153,14 +159,14 @@ final class EntryTable: @unchecked Sendable {
     slot?.pointee.indexed?._withUnsafeGuaranteedRef { indexed in
       if indexed.value == nil { absent -= 1 }
       indexed.revision = revision
-      indexed.set(stored, reading)
+      indexed.set(stored, indexed.declaration, isAdmitted: true, reading)
       if indexed.value == nil { absent += 1 }
       slot?.pointee.publish(indexed.value)
     }
   }
 
-  func put(_ key: KeyName, _ entry: Entry?, _ reading: (any EntryReading)? = nil) {
-    put(key, entry?.value, entry?.revision ?? 0, entry?.declaration, reading)
+  func put(_ key: KeyName, _ entry: Entry?, isAdmitted: Bool = false, _ reading: (any EntryReading)? = nil) {
+    put(key, entry?.value, entry?.revision ?? 0, entry?.declaration, isAdmitted: isAdmitted, reading)
   }
 
   private func newSlot(_ key: KeyName) -> UnsafeMutablePointer<kept_slot> {
