@@ -142,6 +142,6 @@ extension Engine {
   /// again at most for each half of its length, and for each 64 KiB.
   private static func usualLength(_ checkpoint: Int) -> Int { min(1 << 20, max(64 << 10, checkpoint / 2)) }
 
-  /// A small checkpoint takes less than a millisecond.
-  private static func lengthAtLastClose(_ checkpoint: Int) -> Int { checkpoint > 1 << 20 ? 64 << 10 : 4 << 10 }
+  /// Each opening reads the frames that are left, so a store of a few MiB is written again.
+  private static func lengthAtLastClose(_ checkpoint: Int) -> Int { checkpoint > 4 << 20 ? 64 << 10 : 4 << 10 }
 }

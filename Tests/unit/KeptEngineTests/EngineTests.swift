@@ -193,6 +193,19 @@ import Testing
     #expect(try open().state(of: "a").value == .int(199))
   }
 
+  @Test func `the last process to close leaves a short journal next to a checkpoint of some megabytes`() throws {
+    func journals() throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix("journal") }
+    }
+    let engine = try open()
+    try engine.set("long", .bytes(Array(repeating: 1, count: 3 << 20)))
+    engine.close()
+    let (before, again) = (try journals(), try open())
+    for number in 0..<200 { try again.set("a", .int(Int64(number))) }
+    again.close()
+    #expect(try journals() != before)
+  }
+
   @Test func `maintenance makes a checkpoint of a long journal, and syncs`() throws {
     let engine = try open()
     try engine.set("a", .bytes(Array(repeating: 1, count: 60_000)))
