@@ -51,7 +51,9 @@ final class Life {
         for _ in 0..<next(5) { try other.map(step) }
         other?.close()
       }
-      engine.close()
+      // Or killed.
+      if next(3) > 0 { engine.close() }
+      if next(4) == 0 { unlink(folder + "/pulse") }
     }
   }
 

@@ -23,7 +23,7 @@ private struct Operation {
 final class Strikes {
   private let folder: String
   fileprivate var engine: Engine?
-  // The values of both keys that the store may have, the last one from the last acknowledged commit.
+  // The values of both keys that the store may have.
   private var known: [Int64?] = [nil]
 
   init() throws {
@@ -101,13 +101,17 @@ final class Strikes {
         while try kill(operation, call, Int32(how)) { call += 1 }
         struck += Int(call)
       }
-      for (how, error) in [(STRIKE_FAIL, EIO), (STRIKE_FAIL, ENOSPC), (STRIKE_SHORT, ENOSPC)] {
+      for (how, error) in [
+        (STRIKE_FAIL, EIO), (STRIKE_FAIL, ENOSPC), (STRIKE_SHORT, ENOSPC), (STRIKE_WHOLE, EIO),
+      ] {
         var call: UInt32 = 0
         while try fail(operation, call, Int32(how), error) { call += 1 }
         struck += Int(call)
       }
     }
-    for call in 0..<30 as Range<UInt32> { try cutPower(afterKill: call) }
+    for call in 0..<30 as Range<UInt32> {
+      for joins in [false, true] { try cutPower(afterKill: call, joins: joins) }
+    }
     return struck
   }
 
@@ -118,7 +122,6 @@ final class Strikes {
   /// Gives both keys a value, and the text a length.
   fileprivate func set(_ value: Int64, length: Int = 10, erases: Bool = false) throws {
     guard let engine else { return }
-    known.append(value)
     try engine.commit { chain, writer throws(StoreError) in
       try writer.begin(
         FrameHead(writer: engine.author, revision: chain.revision + 1, time: value * 2_000_000_000, erases: erases))
@@ -127,7 +130,7 @@ final class Strikes {
       try writer.add(.string(text), for: KeyName("text"))
       try writer.end()
     }
-    known.removeFirst(known.count - 1)
+    known = [value]
   }
 
   fileprivate func limitHistory() throws { try add(.historyLimits, ExactString(HistoryLimits(changes: 1).json)) }
@@ -243,7 +246,8 @@ final class Strikes {
   /// Kills a process that makes a checkpoint, lets another one go on, and cuts the power at each of its calls.
   ///
   /// The disk keeps no order of names.
-  private func cutPower(afterKill call: UInt32) throws {
+  /// - Parameter joins: whether that one comes while another process has the store open.
+  private func cutPower(afterKill call: UInt32, joins: Bool) throws {
     let operation = Operation(name: "checkpoint", run: { _ in })
     try prepare(operation)
     try open()
@@ -251,11 +255,13 @@ final class Strikes {
     recorder_die(call)
     try? engine?.checkpoint()
     recorder_revive()
+    let other = joins ? engine : nil
     engine = nil
     let begin = recorder_count()
-    try open()
+    try withExtendedLifetime(other) { try open() }
     try set(50)
     try engine?.sync()
+    let end = recorder_count()
     engine = nil
     var disk = Disk()
     for event in 0..<recorder_count() {
@@ -265,9 +271,10 @@ final class Strikes {
         let cut = folder + ".cut"
         try Life.makeEmpty(cut)
         try disk.write(to: cut, seed: seed &* 7919 &+ UInt64(event), inOrder: false)
-        // What was committed since the first checkpoint was not synced.
-        known = [-1, 0, 1, 2, 50]
-        try judge(cut, operation, "killed at call \(call) of a checkpoint, power lost at event \(event)")
+        // What was committed since the first checkpoint was not synced before.
+        known = event + 1 < end ? [-1, 0, 1, 2, 50] : [50]
+        let other = joins ? " next to another process" : ""
+        try judge(cut, operation, "killed at call \(call) of a checkpoint\(other), power lost at event \(event)")
       }
     }
   }
@@ -277,7 +284,8 @@ final class Strikes {
   /// - Returns: whether the operation has as many calls.
   private func fail(_ operation: Operation, _ call: UInt32, _ how: Int32, _ error: Int32) throws -> Bool {
     try prepare(operation)
-    let place = "\(operation.name), \(how == STRIKE_SHORT ? "half written" : "failed") with \(error) at call \(call)"
+    let what = how == STRIKE_SHORT ? "half written" : how == STRIKE_WHOLE ? "written" : "failed"
+    let place = "\(operation.name), \(what) with \(error) at call \(call)"
     do { try run(operation, call, how, error) } catch let error as StoreError {
       guard error.code != .corrupt else { Life.fail("\(place): \(error)") }
     }
@@ -286,6 +294,7 @@ final class Strikes {
     guard access(folder + "/damaged", F_OK) != 0 || operation.isSalvage else { Life.fail("\(place): marked") }
     // The same process goes on, if it has the store open.
     do {
+      if how == STRIKE_WHOLE { engine = nil }
       if engine == nil || operation.name == "close" { try open() }
       if let engine {
         try look(at: engine, operation, place)

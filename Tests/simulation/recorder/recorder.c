@@ -85,8 +85,9 @@ int kept_simulated(
     strikes = false, has_struck = true, result = strike_error;
     if (strike == STRIKE_KILL_BEFORE) kill(getpid(), SIGKILL);
     if (strike == STRIKE_KILL_AFTER) die_after(call, file, bytes, length, offset, name, other);
-    if (strike == STRIKE_SHORT && call == EVENT_WRITE && pwrite(file, bytes, length / 2, offset) > 0) {
-      add(call, file, bytes, length / 2, offset, name, other);
+    size_t written = strike == STRIKE_SHORT ? length / 2 : strike == STRIKE_WHOLE ? length : 0;
+    if (written > 0 && call == EVENT_WRITE && pwrite(file, bytes, written, offset) > 0) {
+      add(call, file, bytes, written, offset, name, other);
     }
     if (call == EVENT_SYNC) add(-EVENT_SYNC, file, NULL, 0, 0, NULL, NULL);
   } else if (call <= EVENT_REMOVE) {

@@ -33,10 +33,10 @@ void recorder_revive(void);
 /// Forgets all events.
 void recorder_reset(void);
 
-enum { STRIKE_KILL_BEFORE, STRIKE_KILL_AFTER, STRIKE_FAIL, STRIKE_SHORT };
+enum { STRIKE_KILL_BEFORE, STRIKE_KILL_AFTER, STRIKE_FAIL, STRIKE_SHORT, STRIKE_WHOLE };
 
-/// Kills this process before or after one call, also one that only reads, or makes the call fail, or write half of its
-/// bytes before it fails: the call with this number from now on.
+/// Kills this process before or after one call, also one that only reads, or makes the call fail, or write half or all
+/// of its bytes before it fails: the call with this number from now on.
 void recorder_strike(unsigned call, int how, int error);
 /// Whether the call was reached.
 bool recorder_has_struck(void);
