@@ -43,6 +43,13 @@ struct BackupFile {
   }
 
   private mutating func read(file path: String) throws(StoreError) {
+    schemaVersion = try KeptEngine.Backup.read(Self.open(path)) { key, state in
+      entries[key] = Entry(state)
+    }
+  }
+
+  /// Opens a file to read it.
+  static func open(_ path: String) throws(StoreError) -> StoreFile {
     guard let folder = OpenFolder(holding: PathWalk.parent(of: path)) else { throw .system("read", path) }
     let name = PathWalk.name(of: path)
     let opened = try folder.open(name, O_RDONLY) { status, _ throws(StoreError) in
@@ -51,8 +58,6 @@ struct BackupFile {
       }
     }
     guard let opened else { throw .system("access", path, errno: ENOENT) }
-    schemaVersion = try KeptEngine.Backup.read(StoreFile(taking: opened, path: path)) { key, state in
-      entries[key] = Entry(state)
-    }
+    return StoreFile(taking: opened, path: path)
   }
 }

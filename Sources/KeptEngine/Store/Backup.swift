@@ -51,17 +51,9 @@ package enum Backup {
   package static func read(
     _ file: StoreFile, _ body: (KeyName, KeyState) throws(StoreError) -> Void
   ) throws(StoreError) -> UInt32 {
-    var isBackup = try begins(file, at: 0)
-    if !isBackup { isBackup = try begins(file, at: max(0, try file.size() - ValuesFormat.blockBytes)) }
-    guard isBackup else {
-      throw StoreError(
-        .unsupported, "it does not start with a backup header; use a file that was created as a backup")
-    }
+    try checkBeginning(of: file)
     let values = try ValuesReader(file)
-    guard values.header.isBackup else {
-      throw StoreError(
-        .unsupported, "it is a file of a store, not a backup; give the folder of the store, or a backup")
-    }
+    guard values.header.isBackup else { throw partOfStore }
     var (keys, last): (UInt64, KeyName?) = (0, nil)
     try values.forEachRecord(from: UnsafeRawBufferPointer(start: nil, count: 0)) { record throws(StoreError) in
       guard let text = record.key.text, let key = try? KeyName(text), last.map({ $0.exact < key.exact }) ?? true else {
@@ -78,6 +70,21 @@ package enum Backup {
         .corrupt, "\(shown: file.path) is damaged: it has \(keys) of \(values.header.keys) keys")
     }
     return values.header.schemaVersion
+  }
+
+  /// Throws `unsupported` for a file of another kind.
+  static func checkBeginning(of file: StoreFile) throws(StoreError) {
+    var isBackup = try begins(file, at: 0)
+    if !isBackup { isBackup = try begins(file, at: max(0, try file.size() - ValuesFormat.blockBytes)) }
+    guard isBackup else {
+      throw StoreError(
+        .unsupported, "it does not start with a backup header; use a file that was created as a backup")
+    }
+  }
+
+  /// The error for a checkpoint that is not a backup.
+  static var partOfStore: StoreError {
+    StoreError(.unsupported, "it is a file of a store, not a backup; give the folder of the store, or a backup")
   }
 
   /// Whether a file has a header at an offset.

@@ -114,7 +114,14 @@ package final class Chain {
     return .done
   }
 
-  /// Reads the frames that verify behind one that does not, up to the end of the published frames.
+  /// A position before which all frames were published, as the pulse or the next journal proves.
+  func leastPublished(_ pulse: PulseWords?, _ folder: borrowing OpenFolder) throws(StoreError) -> Position {
+    let proven = hasNoJournal ? 0 : try folder.provenEnd(of: last, damagedAt: place)
+    return max(pulse?.leastPublished ?? 0, proven)
+  }
+
+  /// Reads the frames that verify behind one that does not, up to the end of those that were surely published, and then
+  /// as far as they verify.
   ///
   /// - Parameter lost: set to the keys that the commits before them name, with the revisions after which they are lost.
   /// - Returns: whether there are any: then the changes of the commits before them are lost.
@@ -123,7 +130,7 @@ package final class Chain {
   ) throws(StoreError) -> Bool {
     var hasSkipped = false
     while place.position < limit {
-      if try !passDamagedSeal(limit, folder) {
+      if try !passDamagedSeal(folder) {
         let scanner = try FrameScanner(last, at: place, upTo: limit)
         let isFound = try scanner.skip()
         let names = try FrameScanner(last, at: place, upTo: limit)
@@ -137,19 +144,19 @@ package final class Chain {
         guard error.code == .corrupt else { throw error }
       }
     }
+    do throws(StoreError) { _ = try catchUp(to: nil, folder) } catch {
+      guard error.code == .corrupt else { throw error }
+    }
     return hasSkipped
   }
 
   /// Goes on to the next journal if its first frame follows a seal at the place, which is damaged.
-  private func passDamagedSeal(_ limit: Position, _ folder: borrowing OpenFolder) throws(StoreError) -> Bool {
+  private func passDamagedSeal(_ folder: borrowing OpenFolder) throws(StoreError) -> Bool {
     let begin = place.position + Position(FrameFormat.sealBytes)
     guard let next = (try? folder.journal(last.header.number + 1, of: store, begin: begin, access: access)) ?? nil
     else { return false }
-    let writer = FrameWriter()
-    writer.begin(at: place)
-    try writer.seal(next: next.header.journal)
-    guard (try? FrameScanner(next, at: writer.place, upTo: limit).read()) ?? nil != nil else { return false }
-    place = writer.place
+    guard let after = try FrameScanner.place(afterDamagedSealAt: place, before: next) else { return false }
+    place = after
     journals.append(next)
     return true
   }
@@ -213,16 +220,33 @@ package final class Chain {
 
   /// The state of a key.
   ///
+  /// If a new value hides a record that cannot be read, the record may have had a declaration.
   /// - Parameter ignoresValue: whether the value is left out, which may be one that cannot be read.
   package func state(of key: KeyName, ignoresValue: Bool = false) throws(StoreError) -> KeyState {
-    try key.exact.withBytes { bytes throws(StoreError) in
-      do throws(StoreError) {
-        return try KeyState(
-          values.record(of: UnsafeRawBufferPointer(bytes)), overlay.change(of: key), floor: floor,
-          ignoresValue: ignoresValue)
-      } catch {
-        throw error.about(key.text)
+    do throws(StoreError) {
+      let change = try overlay.change(of: key)
+      return try key.exact.withBytes { bytes throws(StoreError) in
+        var (record, isLost): (Record?, Bool) = (nil, false)
+        do throws(StoreError) { record = try values.record(of: UnsafeRawBufferPointer(bytes)) } catch {
+          guard error.code == .corrupt, change?.value != nil else { throw error }
+          (isLost, hasMetDamage) = (true, true)
+        }
+        var state = try KeyState(
+          record, change, floor: isLost ? values.header.revision : floor, ignoresValue: ignoresValue)
+        if isLost, change?.declaration == nil, change?.value?.isRemoval == false { state.declaration = Salvage.lost }
+        return state
       }
+    } catch {
+      throw error.about(key.text)
+    }
+  }
+
+  /// The state of a key for an edit that replaces its value, which cannot be read, nor perhaps anything else.
+  package func stateToReplace(of key: KeyName) throws(StoreError) -> KeyState {
+    do throws(StoreError) { return try state(of: key, ignoresValue: true) } catch {
+      guard error.code == .corrupt else { throw error }
+      return KeyState(
+        value: nil, declaration: Salvage.lost, revision: values.header.revision, changed: values.header.revision)
     }
   }
 
@@ -385,8 +409,12 @@ package final class Chain {
           return true
         }
         guard isBelow(key) else { return false }
-        if try isChanged(key) { changes.pass() }
-        if let text = key.text, let name = try? KeyName(text) { try damaged(name, error) }
+        if try isChanged(key) {
+          try body(nil, changes) { () throws(StoreError) in try changes.name() }
+          changes.pass()
+        } else if let text = key.text, let name = try? KeyName(text) {
+          try damaged(name, error)
+        }
         return true
       }
       let from = UnsafeRawBufferPointer(prefix)
@@ -439,5 +467,12 @@ extension OpenFolder {
           + "and the next program that opens it salvages the readable data")
     }
     return Journal(file, header, begin: begin)
+  }
+
+  /// What ``FrameScanner/provenEnd(before:)`` returns; 0 if there is no next journal.
+  borrowing func provenEnd(of journal: Journal, damagedAt place: FramePlace) throws(StoreError) -> Position {
+    let (number, store) = (journal.header.number &+ 1, journal.header.store)
+    guard let next = (try? self.journal(number, of: store, begin: 0, access: O_RDONLY)) ?? nil else { return 0 }
+    return try FrameScanner(journal, at: place).provenEnd(before: next)
   }
 }

@@ -142,12 +142,7 @@ package final class Engine: Sendable {
       throw error
     }
     guard let chain = found else { return nil }
-    guard pulse.words.belongs(to: chain.store) else {
-      throw StoreError(
-        .corrupt,
-        "the pulse file in \(shown: folder.path) belongs to another store; close the store everywhere "
-          + "and open it again")
-    }
+    guard pulse.words.belongs(to: chain.store) else { throw Self.overwrittenPulse(in: folder.path) }
     return (lock, chain, pulse)
   }
 
@@ -239,10 +234,15 @@ package final class Engine: Sendable {
       try chain.last.check(upTo: chain.position)
     }
     guard state.isForked || pulse.words.belongs(to: chain.store) else {
-      throw StoreError(
-        .unavailable,
-        "the pulse file in \(path) was truncated or overwritten; close the store everywhere and open it again")
+      throw Self.overwrittenPulse(in: folder.path)
     }
+  }
+
+  private static func overwrittenPulse(in path: String) -> StoreError {
+    StoreError(
+      .unavailable,
+      "the pulse file in \(FolderAnchor.shown(path)) was truncated or overwritten; close the store everywhere and open "
+        + "it again")
   }
 
   private func advance(_ state: inout State) throws(StoreError) {

@@ -33,25 +33,31 @@ package final class ReadOnlyEngine: Sendable {
 
   /// Calls `body` with all that is published now; it must not keep it.
   package func read<Result>(_ body: (Chain) throws(StoreError) -> Result) throws(StoreError) -> Result {
-    try chain.updateQuietly { known throws(StoreError) in
-      let deadline = MonotonicTime.milliseconds + timeoutMilliseconds
-      while true {
-        // A newer checkpoint has another number, and its file another identity.
-        if let chain = known, try !isCurrent(chain) { known = nil }
-        if known == nil { known = try open() }
-        if let chain = known {
-          let (end, least) = try published(of: chain)
-          if try chain.catchUp(to: end, folder) == .done, chain.position >= least { return try body(chain) }
-          try checkIsReplaced(chain.values)
-        }
-        known = nil
-        guard MonotonicTime.milliseconds < deadline else {
-          throw StoreError(
-            .busy,
-            "the files of the store in \(shown: folder.path) were replaced each time they were read; try again")
-        }
-        MonotonicTime.letPass(microseconds: 500)
+    try chain.updateQuietly { known throws(StoreError) in try body(catchUp(&known)) }
+  }
+
+  /// Returns a chain with all that is published now.
+  private func catchUp(_ known: inout Chain?) throws(StoreError) -> Chain {
+    let deadline = MonotonicTime.milliseconds + timeoutMilliseconds
+    while true {
+      // A newer checkpoint has another number, and its file another identity.
+      if let chain = known, try !isCurrent(chain) { known = nil }
+      let isNew = known == nil
+      if isNew { known = try open() }
+      if let chain = known {
+        let (end, least) = try published(of: chain)
+        let progress = try chain.catchUp(to: end, folder)
+        let proven = isNew ? try chain.leastPublished(nil, folder) : 0
+        if progress == .done, chain.position >= max(least, proven) { return chain }
+        try checkIsReplaced(chain.values)
       }
+      known = nil
+      guard MonotonicTime.milliseconds < deadline else {
+        throw StoreError(
+          .busy,
+          "the files of the store in \(shown: folder.path) were replaced each time they were read; try again")
+      }
+      MonotonicTime.letPass(microseconds: 500)
     }
   }
 

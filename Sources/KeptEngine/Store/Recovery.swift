@@ -63,13 +63,14 @@ enum Recovery {
     let end = chain.place.position
     var (synced, doubt): (Position, UInt64) = (chain.values.header.position, 0)
     let before = try Pulse.map(in: folder, makes: false)
-    if let words = before?.words, words.belongs(to: chain.store) {
-      guard words.leastPublished <= end else {
-        throw StoreError(
-          .corrupt,
-          "commits of the store in \(shown: folder.path) are damaged or missing; open it for writing to salvage the "
-            + "readable data")
-      }
+    let known = before.flatMap { $0.words.belongs(to: chain.store) ? $0.words : nil }
+    guard try chain.leastPublished(known, folder) <= end else {
+      throw StoreError(
+        .corrupt,
+        "commits of the store in \(shown: folder.path) are damaged or missing; open it for writing to salvage the "
+          + "readable data")
+    }
+    if let words = known {
       if words.isOfThisBoot {
         synced = min(max(synced, words.synced), end)
         if words.doubt > chain.values.header.number { doubt = words.doubt }

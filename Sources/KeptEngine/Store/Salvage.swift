@@ -61,10 +61,9 @@ package struct Salvage {
     Self.mark(folder)
     let file = try folder.openFile(Chain.valuesName)
     let lost = try read(file, folder)
-    let place = try Self.makeQuarantine(folder)
-    guard let quarantine = folder.enter(Self.quarantineName)?.enter(place) else { throw .system("open", folder.path) }
+    let quarantine = try Self.makeQuarantine(folder)
     if let file { try Self.copy(file, to: quarantine, as: Chain.valuesName) }
-    header.note = Self.note("\(Self.quarantineName)/\(place)", lost)
+    header.note = Self.note(quarantine, lost)
 
     _ = try Recovery.makeJournal(header.number, of: header.store, folder)
     let draft = Recovery.draftPrefix + Chain.valuesName
@@ -126,8 +125,9 @@ package struct Salvage {
       _ = try chain?.catchUp(to: nil, folder)
     } catch { guard error.code == .corrupt else { throw error } }
     var (areCommitsLost, lostChanges): (Bool, [KeyName: Revision]) = (false, [:])
-    if isOwn, let words {
-      areCommitsLost = try chain?.catchUp(pastDamage: words.leastPublished, folder, lost: &lostChanges) == true
+    if let chain {
+      let limit = try chain.leastPublished(isOwn ? words : nil, folder)
+      areCommitsLost = try chain.catchUp(pastDamage: limit, folder, lost: &lostChanges)
     }
 
     var changes: [KeyName: KeyChange] = [:]
@@ -184,7 +184,8 @@ package struct Salvage {
   package static let lost = #"{"lost":true}"#
 
   /// The note of a salvage, with as many of the lost keys as fit into the header of a checkpoint.
-  private static func note(_ place: String, _ lost: Set<KeyName>) -> String {
+  private static func note(_ quarantine: borrowing OpenFolder, _ lost: Set<KeyName>) -> String {
+    let place = "\(quarantineName)/\(PathWalk.name(of: quarantine.path))"
     var keys = Array(lost).inOrder(of: \.exact)
     while true {
       let members: [(ExactString, Value)] =
@@ -205,25 +206,33 @@ package struct Salvage {
   static func note(
     aboutHistoryOf header: ValuesHeader, _ known: String, _ folder: borrowing OpenFolder
   ) throws(StoreError) -> String {
-    let (name, place) = (HistoryFile.place(of: header).name, try makeQuarantine(folder))
-    guard let quarantine = folder.enter(quarantineName)?.enter(place) else { throw .system("open", folder.path) }
+    let name = HistoryFile.place(of: header).name
+    let quarantine = try makeQuarantine(folder)
     if let file = try folder.openFile(name) { try copy(file, to: quarantine, as: name) }
-    return known.isEmpty ? note("\(quarantineName)/\(place)", []) : known
+    return known.isEmpty ? note(quarantine, []) : known
   }
 
-  /// Creates a folder in the folder `quarantine`; returns its name.
-  private static func makeQuarantine(_ folder: borrowing OpenFolder) throws(StoreError) -> String {
+  /// Creates a folder in the folder `quarantine`.
+  private static func makeQuarantine(_ folder: borrowing OpenFolder) throws(StoreError) -> OpenFolder {
     let date = try Timestamp(seconds: MonotonicTime.secondsSince1970).description
     guard kept_engine_make_folder(folder.descriptor, quarantineName) == 0 || kept_errno() == EEXIST else {
       throw .system("create the folder quarantine in", folder.path)
     }
+    guard let quarantine = folder.enter(quarantineName) else {
+      guard [ENOTDIR, ELOOP].contains(kept_errno()) else { throw .system("open the folder quarantine in", folder.path) }
+      throw StoreError(
+        .unavailable,
+        "the store in \(shown: folder.path) is damaged, and cannot be salvaged because quarantine in it is a link or a "
+          + "file, not a folder; move it away, and open the store again")
+    }
     var (place, number) = (date, 1)
-    while kept_engine_make_folder(folder.descriptor, "\(quarantineName)/\(place)") != 0 {
-      guard kept_errno() == EEXIST else { throw .system("create a folder in the quarantine of", folder.path) }
+    while kept_engine_make_folder(quarantine.descriptor, place) != 0 {
+      guard kept_errno() == EEXIST else { throw .system("create a folder in", quarantine.path) }
       number += 1
       place = "\(date)-\(number)"
     }
-    return place
+    guard let made = quarantine.enter(place) else { throw .system("open a folder in", quarantine.path) }
+    return made
   }
 
   private static func copy(

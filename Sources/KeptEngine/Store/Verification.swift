@@ -13,6 +13,8 @@ package struct Finding: Equatable, Sendable, CustomStringConvertible {
   package let offset: Int?
   /// What is wrong, after the name of the file: "is missing".
   package let what: String
+  /// The keys whose values or changes it concerns, as far as their names can be read.
+  package var keys: [KeyName] = []
 
   package var description: String { offset.map { "\(file) \(what) at byte \($0)" } ?? "\(file) \(what)" }
 }
@@ -20,60 +22,74 @@ package struct Finding: Equatable, Sendable, CustomStringConvertible {
 /// The checks of one store.
 package struct Verification {
   package private(set) var findings: [Finding] = []
-  // All frames before it were published.
-  private let published: Position
+  // The name of the file of the checkpoint, or of a backup.
+  private let name: String
 
   /// Checks every block, record, frame and past change, and that they follow each other.
   ///
-  /// Without a pulse, such as in a copy, a journal ends with the first frame that does not verify. Throws `unavailable`
-  /// if there is no store, or a file cannot be read.
+  /// Without a pulse, such as in a copy, a journal ends with the first frame that does not verify, unless the next one
+  /// proves that there were others. Throws `unavailable` if there is no store, or a file cannot be read.
   /// - Parameter published: a position before which all frames were published, if the caller knows one.
   package static func findings(
     in folder: borrowing OpenFolder, published: Position = 0
   ) throws(StoreError) -> [Finding] {
     for _ in 0..<Engine.mostRestarts {
-      let before = folder.status(of: Chain.valuesName)?.identity
-      var verification = Verification(published: published)
-      try verification.check(folder)
-      // Files are missing if a checkpoint has replaced them in between.
-      if verification.findings.isEmpty || folder.status(of: Chain.valuesName)?.identity == before {
-        return verification.findings
-      }
+      var verification = Verification(name: Chain.valuesName)
+      if try verification.check(folder, published) { return verification.findings }
     }
     throw StoreError(
       .busy, "the files of the store in \(shown: folder.path) were replaced each time they were read; try again")
   }
 
-  private mutating func add(_ file: String, _ offset: Int? = nil, _ what: String) {
-    // Damage of a whole file has no end.
-    if findings.count < 1000 { findings.append(Finding(file: file, offset: offset, what: what)) }
+  /// Checks a backup.
+  ///
+  /// - Parameter name: what the findings call it. Throws `unsupported` for another file.
+  package static func findings(inBackup file: StoreFile, name: String) throws(StoreError) -> [Finding] {
+    try Backup.checkBeginning(of: file)
+    var verification = Verification(name: name)
+    guard let header = try verification.checkValues(file) else { return verification.findings }
+    guard header.isBackup else { throw Backup.partOfStore }
+    try verification.checkHistory(of: header, file, name)
+    return verification.findings
   }
 
-  private mutating func check(_ folder: borrowing OpenFolder) throws(StoreError) {
-    guard let file = try folder.openFile(Chain.valuesName, O_RDONLY) else {
+  private mutating func add(_ file: String, _ offset: Int? = nil, _ what: String, _ keys: [KeyName] = []) {
+    // Damage of a whole file has no end.
+    if findings.count < 1000 { findings.append(Finding(file: file, offset: offset, what: what, keys: keys)) }
+  }
+
+  /// - Returns: false if a checkpoint has replaced the files in between, so that some were missing.
+  private mutating func check(_ folder: borrowing OpenFolder, _ published: Position) throws(StoreError) -> Bool {
+    guard let file = try folder.openFile(name, O_RDONLY) else {
       guard try Salvage.isNeeded(folder, O_RDONLY) else {
         throw StoreError(.unavailable, "there is no store in \(shown: folder.path); check the path")
       }
-      return add(Chain.valuesName, nil, "is missing")
+      add(name, nil, "is missing")
+      return folder.status(of: name) == nil
     }
-    guard let header = try checkValues(file) else { return }
-    try checkJournals(of: header, folder)
-    if let (offset, what) = try HistoryFile.damage(of: header, folder) {
-      add(HistoryFile.place(of: header).name, offset, what)
+    if let header = try checkValues(file) {
+      try checkJournals(of: header, folder, published)
+      let place = HistoryFile.place(of: header)
+      try checkHistory(of: header, try folder.openFile(place.name, O_RDONLY), place.name)
     }
+    // While it is open, no other file has its identity.
+    let own = FileStatus(try file.status()).identity
+    return findings.isEmpty || folder.status(of: name)?.identity == own
   }
 
   // MARK: - The checkpoint
 
   /// - Returns: its header; nil if both copies are damaged.
   private mutating func checkValues(_ file: StoreFile) throws(StoreError) -> ValuesHeader? {
-    let (name, size, block) = (Chain.valuesName, try file.size(), ByteBuffer(to: "verify a checkpoint"))
+    let (size, block) = (try file.size(), ByteBuffer(to: "verify a checkpoint"))
     var headers: [ValuesHeader] = []
     for offset in [0, max(0, size - ValuesFormat.blockBytes)] {
       block.removeAll()
       block.truncate(to: try file.read(try block.add(ValuesFormat.blockBytes), at: offset))
       if let header = ValuesHeader(block.bytes, size: size) {
         headers.append(header)
+      } else if let error = ValuesReader.otherFormat(block.bytes, file.path) {
+        throw error
       } else {
         add(name, offset, "has a damaged header, or was truncated or extended,")
       }
@@ -83,15 +99,15 @@ package struct Verification {
     guard values.header != unknown else { return nil }
     if headers.count == 2, headers[0] != headers[1] { add(name, nil, "has two headers that differ") }
     if !values.hasSoundChecksums { add(name, values.header.checksumsOffset, "has damaged checksums") }
-    try values.forEachDamagedBlock { block in
-      add(name, block * ValuesFormat.blockBytes, "has a damaged block")
+    try values.forEachDamagedBlock { block throws(StoreError) in
+      add(name, block * ValuesFormat.blockBytes, "has a damaged block", try values.lostKeys(inDamaged: block))
     }
     if findings.isEmpty { try checkRecords(values) }
     return values.header
   }
 
   private mutating func checkRecords(_ checked: ValuesReader) throws(StoreError) {
-    let (name, last) = (Chain.valuesName, ByteBuffer(to: "verify a checkpoint"))
+    let last = ByteBuffer(to: "verify a checkpoint")
     var (values, keys) = (checked, 0 as UInt64)
     try checked.forEachSoundRecord { key, record throws(StoreError) in
       let text = key.text ?? ""
@@ -115,9 +131,11 @@ package struct Verification {
 
   // MARK: - The journals
 
-  private mutating func checkJournals(of header: ValuesHeader, _ folder: borrowing OpenFolder) throws(StoreError) {
+  private mutating func checkJournals(
+    of header: ValuesHeader, _ folder: borrowing OpenFolder, _ published: Position
+  ) throws(StoreError) {
     let known = try Pulse.published(in: folder, of: header.store)
-    let least = max(published, known?.least ?? 0)
+    var least = max(published, known?.least ?? 0)
     // A backup gets its journal, and a pulse, when it is opened for writing.
     if header.isBackup, known == nil, folder.status(of: Journal.name(header.number)) == nil { return }
     var (number, position, previous, id) = (header.number, header.position, header.previous, nil as UInt64?)
@@ -135,17 +153,52 @@ package struct Verification {
       }
       let journal = Journal(file, head, begin: position)
       let scanner = try FrameScanner(journal, at: journal.first(after: previous), upTo: known?.end)
-      repeat {
+      while true {
+        var isMalformed = false
         do throws(StoreError) { try scanner.forEach { frame throws(StoreError) in try frame.check() } } catch {
           guard error.code == .corrupt else { throw error }
-          add(name, JournalHeader.frames + Int(clamping: scanner.place.position - position), "has a malformed commit")
-          continue
+          isMalformed = true
         }
-        guard scanner.next == nil, scanner.place.position < least else { break }
-        add(name, JournalHeader.frames + Int(clamping: scanner.place.position - position), "has a damaged commit")
-      } while try scanner.skip()
+        let place = scanner.place
+        least = max(least, scanner.next == nil ? try folder.provenEnd(of: journal, damagedAt: place) : 0)
+        guard scanner.next == nil, place.position < least || isMalformed else { break }
+        let isFound = try scanner.skip()
+        let names = try FrameScanner(journal, at: place, upTo: known?.end)
+        add(
+          name, JournalHeader.frames + Int(clamping: place.position - position),
+          "has a \(isMalformed ? "malformed" : "damaged") commit",
+          try names.keys(to: isFound ? scanner.place.position : least))
+        if !isFound { break }
+      }
       guard let next = scanner.next else { return }
       (number, position, previous, id) = (number + 1, scanner.place.position, scanner.place.previous, next)
+    }
+  }
+}
+
+extension Verification {
+  /// Checks the history of a checkpoint, from its end up to the first damaged block.
+  private mutating func checkHistory(
+    of header: ValuesHeader, _ file: StoreFile?, _ name: String
+  ) throws(StoreError) {
+    guard header.historyLength > 0 else { return }
+    guard let file else { return add(name, nil, "is missing") }
+    let base = HistoryFile.place(of: header).base
+    var (end, after) = (Int(clamping: header.historyLength), header.revision)
+    while end > 0 {
+      guard let (block, bytes) = try HistoryBlock.read(file, number: header.history, end: end, base: base) else {
+        return add(name, base + end, "has a damaged block that ends")
+      }
+      var allowance = Allowance()
+      guard block.last == after, let changes = try HistoryBlock.changes(bytes, &allowance) else {
+        return add(name, base + end, "has a malformed block that ends")
+      }
+      for change in changes {
+        if case .value = change.old, try change.old.value() == nil {
+          return add(name, base + end, "has a malformed value in the block that ends")
+        }
+      }
+      (after, end) = (block.after, block.start)
     }
   }
 }
@@ -184,33 +237,5 @@ extension CommitFrame {
       case .removed, .undeclared, .acknowledged: break
       }
     }
-  }
-}
-
-extension HistoryFile {
-  /// Where the last damaged block of a checkpoint's history ends, and what is wrong; nil if all verifies.
-  fileprivate static func damage(
-    of header: ValuesHeader, _ folder: borrowing OpenFolder
-  ) throws(StoreError) -> (offset: Int?, what: String)? {
-    guard header.historyLength > 0 else { return nil }
-    let (name, base) = place(of: header)
-    guard let file = try folder.openFile(name, O_RDONLY) else { return (nil, "is missing") }
-    var (end, after) = (Int(clamping: header.historyLength), header.revision)
-    while end > 0 {
-      guard let (block, bytes) = try HistoryBlock.read(file, number: header.history, end: end, base: base) else {
-        return (base + end, "has a damaged block that ends")
-      }
-      var allowance = Allowance()
-      guard block.last == after, let changes = try HistoryBlock.changes(bytes, &allowance) else {
-        return (base + end, "has a malformed block that ends")
-      }
-      for change in changes {
-        if case .value = change.old, try change.old.value() == nil {
-          return (base + end, "has a malformed value in the block that ends")
-        }
-      }
-      (after, end) = (block.after, block.start)
-    }
-    return nil
   }
 }

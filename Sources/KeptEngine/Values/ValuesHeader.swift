@@ -99,7 +99,8 @@ package struct ValuesHeader: Equatable, Sendable {
 
   /// The format of a block that is a whole header of another format; nil if it is not.
   static func otherFormat(_ block: UnsafeRawBufferPointer) -> UInt32? {
-    guard block.number(0, UInt64.self) == ValuesFormat.magic, block.number(12, UInt32.self) == checksum(block),
+    guard block.count == ValuesFormat.blockBytes, block.number(0, UInt64.self) == ValuesFormat.magic,
+      block.number(12, UInt32.self) == checksum(block),
       let format = block.number(8, UInt32.self), format != ValuesFormat.format
     else { return nil }
     return format

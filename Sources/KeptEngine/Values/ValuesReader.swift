@@ -48,12 +48,7 @@ package final class ValuesReader: @unchecked Sendable {
     first.truncate(to: try file.read(try first.add(isSmall ? size : ValuesFormat.blockBytes), at: 0))
     let block = first.bytes.part(from: 0, ValuesFormat.blockBytes)
     guard let header = block.flatMap({ ValuesHeader($0, size: size) }) else {
-      if let format = block.flatMap(ValuesHeader.otherFormat) {
-        throw StoreError(
-          .unsupported,
-          "\(shown: path) has format \(format), but this version of Kept knows format \(ValuesFormat.format); open it "
-            + "with the version that wrote it, or a later one")
-      }
+      if let block, let error = Self.otherFormat(block, path) { throw error }
       throw Self.damaged(path, "its header is damaged, or the file was truncated or extended")
     }
     self.header = header
@@ -73,6 +68,15 @@ package final class ValuesReader: @unchecked Sendable {
     image.describe(header)
     let isRead = isSmall && Self.add(first.bytes, checksums.bytes, to: image, header.blocks)
     self.file = isRead && !keepsOpen ? nil : file
+  }
+
+  /// The error for a header of another format.
+  static func otherFormat(_ block: UnsafeRawBufferPointer, _ path: String) -> StoreError? {
+    guard let format = ValuesHeader.otherFormat(block) else { return nil }
+    return StoreError(
+      .unsupported,
+      "\(shown: path) has format \(format), but this version of Kept knows format \(ValuesFormat.format); open it "
+        + "with the version that wrote it, or a later one")
   }
 
   /// Reads a damaged checkpoint, as far as it can be read, with the checksum of each block on its own.
@@ -324,7 +328,7 @@ package final class ValuesReader: @unchecked Sendable {
   }
 
   /// Calls `body` with each block that does not verify.
-  func forEachDamagedBlock(_ body: (Int) -> Void) throws(StoreError) {
+  func forEachDamagedBlock(_ body: (Int) throws(StoreError) -> Void) throws(StoreError) {
     let buffer = ByteBuffer(to: "verify a checkpoint")
     let memory = try buffer.add(ValuesFormat.blockBytes)
     for block in 1..<1 + header.blocks {
@@ -333,9 +337,19 @@ package final class ValuesReader: @unchecked Sendable {
         try verify(block, UnsafeRawBufferPointer(memory))
       } catch {
         guard error.code == .corrupt else { throw error }
-        body(block)
+        try body(block)
       }
     }
+  }
+
+  /// The keys of the records in a damaged block that do not verify on their own, as far as they can be read.
+  func lostKeys(inDamaged block: Int) throws(StoreError) -> [KeyName] {
+    var keys: [KeyName] = []
+    guard block <= Int(header.recordBlocks) else { return [] }
+    _ = try forEachRecord(inDamaged: max(1, block - back(block))) { key, record in
+      if record == nil, let text = key.text, let name = try? KeyName(text) { keys.append(name) }
+    }
+    return keys
   }
 
   private func back(_ block: Int) -> Int {

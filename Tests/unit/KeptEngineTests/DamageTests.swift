@@ -490,4 +490,143 @@ import Testing
     #expect(try check(["damaged": []], "marked").count == values.count)
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/quarantine"))
   }
+
+  // MARK: - A journal and its successor
+
+  /// A store with two journals and no pulse, with a part of the first journal changed.
+  ///
+  /// - Parameter change: receives the bytes of the journal, and where its frames begin.
+  private func openDamaged(_ change: (inout [UInt8], [Range<Int>]) -> Void) throws -> (Engine, found: [String]) {
+    try layOut([:])
+    let engine = try open()
+    try engine.set("long", .bytes(Array(repeating: 7, count: 2000)))
+    try engine.set("k36", .int(6))
+    // A checkpoint that fails leaves a sealed journal.
+    mkdir(folder.path + "/.new-values", 0o700)
+    #expect(throws: StoreError.self) { try engine.checkpoint() }
+    rmdir(folder.path + "/.new-values")
+    try engine.set("k37", .int(7))
+    engine.close()
+    let name = try #require(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
+        $0.hasPrefix("journal")
+      }.sorted().first)
+    var bytes = try folder.contents(name)
+    change(&bytes, frames(bytes))
+    try folder.write(bytes, to: name)
+    unlink(folder.path + "/pulse")
+    let found = try Verification.findings(in: OpenFolder.own(folder.path)).map(\.description)
+    let reader = Result { try ReadOnlyEngine(try OpenFolder.own(folder.path)).read { $0.revision } }
+    #expect((try? reader.get()) == nil || found == [])
+    return (try open(), found)
+  }
+
+  @Test(arguments: 0..<7) func `damage before a seal is no end of the commits, also without a pulse`(frame: Int) throws
+  {
+    let keys: [KeyName] = ["k30", "k31", "k32", "k33", "new", "long", "k36"]
+    let (engine, found) = try openDamaged { bytes, frames in bytes[frames[frame].upperBound - 5] ^= 1 }
+    #expect(found.count == 1 && found[0].contains("damaged commit"), "\(found)")
+    #expect(try engine.read { $0.note }.contains(#""lost":["\#(keys[frame])"]"#))
+    #expect(try engine.state(of: "k37").value == .int(7))
+    for (key, value) in [("k30" as KeyName, Value.int(30)), ("k36", .int(6))] where key != keys[frame] {
+      #expect(try engine.state(of: key).value == value)
+    }
+  }
+
+  @Test func `a damaged seal is no end of the commits either`() throws {
+    let (engine, found) = try openDamaged { bytes, frames in bytes[frames[7].lowerBound + 9] ^= 1 }
+    #expect(found.count == 1 && found[0].contains("damaged commit"), "\(found)")
+    #expect(try engine.read { $0.note } != "")
+    #expect(try engine.state(of: "k36").value == .int(6) && engine.state(of: "k37").value == .int(7))
+  }
+
+  @Test func `what a loss of power may have taken is no damage`() throws {
+    let (engine, found) = try openDamaged { bytes, frames in
+      let sector = (frames[5].lowerBound / 512 + 1) * 512
+      for at in sector..<sector + 512 { bytes[at] = 0 }
+    }
+    #expect(try found == [] && engine.read { $0.note } == "")
+    #expect(try engine.state(of: "new").value == .string("x") && engine.state(of: "long").value == nil)
+  }
+
+  // MARK: - Before the salvage
+
+  @Test func `a key in a damaged block can be set and removed`() throws {
+    var bytes = try #require(files["values"])
+    for at in stride(from: 4096 + 100, to: 8192, by: 140) { bytes[at] ^= 1 }
+    try layOut(["values": bytes])
+    let engine = try open()
+    var damaged: [KeyName] = []
+    for key in values.keys where (try? engine.state(of: key)) == nil { damaged.append(key) }
+    let (first, second) = (try #require(damaged.first), try #require(damaged.last))
+    try engine.set(first, .int(5))
+    try engine.set(second, nil)
+    func check(_ engine: Engine) throws {
+      #expect(try engine.state(of: first).value == .int(5) && engine.state(of: second).value == nil)
+      // Its declaration may be lost.
+      #expect(try engine.state(of: first).declaration == Salvage.lost)
+    }
+    try check(engine)
+    try check(open())
+    engine.close()
+    let later = try open()
+    #expect(try later.read { $0.note } != "")
+    try check(later)
+  }
+
+  @Test func `a salvage names what is in the place of the quarantine`() throws {
+    var bytes = try #require(files["values"])
+    bytes[4096 + 200] ^= 1
+    let elsewhere = try TestFolder()
+    for isLink in [true, false] {
+      try layOut(["values": bytes, "damaged": []])
+      let place = folder.path + "/quarantine"
+      if isLink { symlink(elsewhere.path, place) } else { try folder.write([], to: "quarantine") }
+      let error = #expect(throws: StoreError.self) { try open() }
+      #expect(error?.code == .unavailable)
+      #expect(
+        error?.message.contains("quarantine in it is a link or a file") == true, "\(error as Any)")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path) == [])
+      unlink(place)
+      #expect(try open().read { $0.note } != "")
+    }
+  }
+
+  // MARK: - Checking files that change
+
+  @Test func `checking the files of a store that makes checkpoints finds nothing`() throws {
+    try layOut([:])
+    let (engine, isDone) = (try open(), Monitor(false))
+    let writer = Thread {
+      for number in 0..<400 as Range<Int64> {
+        try? engine.set("k1", .int(number))
+        if number % 2 == 0 { try? engine.checkpoint() }
+      }
+      isDone.update { $0 = true }
+    }
+    writer.start()
+    while !isDone.read(\.self) { #expect(try Verification.findings(in: OpenFolder.own(folder.path)) == []) }
+  }
+
+  @Test func `checking the files names the keys of a damaged place`() throws {
+    let name = try #require(files.keys.first { $0.hasPrefix("journal") })
+    var (values, frames) = (try #require(files["values"]), try #require(files[name]))
+    values[4096 + 200] ^= 1
+    frames[self.frames(frames)[1].upperBound - 5] ^= 1
+    try layOut(["values": values, name: frames])
+    let found = try Verification.findings(in: OpenFolder.own(folder.path))
+    #expect(found.count == 2 && found[0].keys.count == 1 && found[1].keys == ["k31"], "\(found)")
+    let engine = try open()
+    #expect(try Set(found.flatMap(\.keys).map(\.text)) == Set(engine.lost()))
+  }
+}
+
+extension Engine {
+  /// The keys that the note of a salvage names.
+  fileprivate func lost() throws -> [String] {
+    guard case .dictionary(let note) = try Value(json: read { $0.note }), case .array(let keys)? = note["lost"] else {
+      return []
+    }
+    return keys.compactMap { if case .string(let key) = $0 { key } else { nil } }
+  }
 }

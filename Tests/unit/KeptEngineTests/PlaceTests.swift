@@ -87,4 +87,12 @@ import Testing
     engine.close()
     #expect(try Engine(try OpenFolder.own(folder.path)).read { $0.note } != "")
   }
+
+  @Test func `a pulse that was truncated is the same error for who has the store open and for who joins`() throws {
+    #expect(truncate(path("pulse"), 0) == 0)
+    let own = #expect(throws: StoreError.self) { try engine.checkPlace() }
+    let other = #expect(throws: StoreError.self) { try Engine(try OpenFolder.own(folder.path)) }
+    #expect(own?.code == .unavailable && other?.code == .unavailable)
+    #expect(own?.message == other?.message)
+  }
 }

@@ -42,7 +42,7 @@ extension Batch {
       guard error.code == .corrupt, edit != nil else { throw error }
     }
     // Any edit replaces an unreadable value, and may remove it.
-    let old = Entry(try chain.state(of: key, ignoresValue: true))
+    let old = Entry(try chain.stateToReplace(of: key))
     var change =
       try change(of: key, by: edit, from: old, at: revision)
       ?? StoredChange(key: key, old: old, new: Entry(value: nil, revision: revision, declaration: old?.declaration))

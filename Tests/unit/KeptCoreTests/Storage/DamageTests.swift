@@ -65,6 +65,25 @@ import Testing
     #expect(try store.undeclare(keys[7].text) && store.export().contains("new value"))
   }
 
+  @Test func `a key whose record is lost can be set, removed and declared before the salvage`() throws {
+    try damage(keys[7])
+    let storage = try folder.open()
+    let store = Store(storage: storage)
+    let (first, second, third) = (keys[7].text, keys[8].text, keys[9].text)
+    for key in [first, second, third] { #expect(code { try store.value(forKey: key) } == .corrupt) }
+    try store.set(5, forKey: first)
+    try store.remove(second)
+    try store.transaction { try $0.set("x", forKey: third) }
+    for store in [store, Store(storage: try folder.open())] {
+      #expect(try store.value(forKey: first) == .int(5) && store.value(forKey: second) == nil)
+      #expect(try store.value(forKey: third) == .string("x"))
+      #expect(try store.declaration(forKey: first) == .lost && store.declaration(forKey: second) == nil)
+    }
+    try store.declare(Declaration(json: #"{"type":"integer"}"#), forKey: first)
+    #expect(try store.declaration(forKey: first)?.type == .integer)
+    #expect(code { try store.set("text", forKey: first) } == .wrongType)
+  }
+
   @Test func `a salvage names the lost keys until it is acknowledged`() throws {
     for key in [keys[7], keys[199]] { try damage(key) }
     let found = try folder.open()
