@@ -356,7 +356,7 @@ def test_a_salvaged_store_says_so_until_that_is_acknowledged(filled: Path) -> No
 
     async def steps(browser: Browser, pilot: Pilot[int]) -> None:
         await until(pilot, lambda: "was damaged" in banner(browser), "the banner")
-        assert "values may be missing" in banner(browser)
+        assert "kept doctor names the keys" in banner(browser)
         assert str(filled / "quarantine") in banner(browser)
         # New writes are read nevertheless.
         with kept.open(filled) as settings:

@@ -57,7 +57,7 @@ def test_a_salvage_is_reported_until_it_is_acknowledged(location: Path) -> None:
         assert settings.salvaged is None
         settings.acknowledge_salvage()
     (location / "values").write_bytes(b"damaged")
-    with pytest.warns(kept.SalvagedWarning, match="values and declarations may be missing") as warned:
+    with pytest.warns(kept.SalvagedWarning, match="missing or older than the last commit") as warned:
         settings = kept.open(location)
     assert warned[0].filename == __file__, "where the program opens the store"
     with settings:

@@ -249,7 +249,8 @@ class KeysScreen(Actions, Screen[None]):
             self._browser.tell("there is no salvage to acknowledge")
         elif self._browser.may_write():
             question = (
-                "Acknowledge that values may be missing? No program will report it again. The damaged files stay in"
+                "Acknowledge that values are missing or older? No program will report it again, and kept doctor no"
+                " longer names their keys. The damaged files stay in"
             )
             self._browser.push_screen(Ask(question, [one_line(folder)]), self._acknowledge)
 

@@ -212,8 +212,8 @@ def salvage_text(settings: kept.Store) -> str | None:
     if folder is None:
         return None
     return (
-        f"the store was damaged and salvaged, and values may be missing. The damaged files are in "
-        f"{folder}. Press A to acknowledge the salvage"
+        "the store was damaged and salvaged; kept doctor names the keys whose values are known to be missing or older. "
+        f"The damaged files are in {folder}. Press A to acknowledge the salvage"
     )
 
 

@@ -131,11 +131,7 @@ enum StoreAccess {
 
   /// The warning about a salvage, with the command that acknowledges it.
   private static func salvaged(_ location: String, _ warning: StoreError) -> StoreError {
-    let doctor = "kept doctor \(Shown.line(location))"
-    return StoreError(
-      warning.code,
-      "the store was damaged and salvaged, and values may be missing; see \(doctor), and acknowledge the salvage with "
-        + "\(doctor) --repair")
+    StoreError(warning.code, "\(warning.message) with kept doctor \(Shown.line(location)) --repair")
   }
 
   /// Opens a store that exists, or that a program would make below files of the administrator.

@@ -107,10 +107,7 @@ struct LocalSide: Sendable {
 
   /// The warning about a salvage until it is acknowledged.
   func salvageProblem() throws(StoreError) -> String? {
-    try plain.salvaged().map { note in
-      "the store was damaged and salvaged, and values may be missing; the damaged files are in \(note.quarantine); "
-        + "review the missing values, then acknowledge the salvage with kept doctor --repair"
-    }
+    try plain.salvaged().map { "\($0.message) with kept doctor --repair" }
   }
 
   /// Another number after each salvage, also when that was acknowledged.
