@@ -10,8 +10,6 @@ package enum ChangedValue: Sendable {
   /// One that is read when it is needed.
   case inJournal(PlacedValue)
 
-  var isRemoval: Bool { if case .removed = self { true } else { false } }
-
   /// How many bytes ``read()`` adds to the memory.
   var bytesToRead: Int { if case .inJournal(let place) = self { place.bytes } else { 0 } }
 

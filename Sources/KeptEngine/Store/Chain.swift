@@ -220,7 +220,7 @@ package final class Chain {
 
   /// The state of a key.
   ///
-  /// If a new value hides a record that cannot be read, the record may have had a declaration.
+  /// If a new value or a removal hides a record that cannot be read, the record may have had a declaration.
   /// - Parameter ignoresValue: whether the value is left out, which may be one that cannot be read.
   package func state(of key: KeyName, ignoresValue: Bool = false) throws(StoreError) -> KeyState {
     do throws(StoreError) {
@@ -233,7 +233,7 @@ package final class Chain {
         }
         var state = try KeyState(
           record, change, floor: isLost ? values.header.revision : floor, ignoresValue: ignoresValue)
-        if isLost, change?.declaration == nil, change?.value?.isRemoval == false { state.declaration = Salvage.lost }
+        if isLost, change?.declaration == nil { state.declaration = Salvage.lost }
         return state
       }
     } catch {

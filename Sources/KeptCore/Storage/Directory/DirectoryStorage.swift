@@ -12,8 +12,9 @@ public import KeptValues
 ///
 /// - A file is synced and then replaced atomically: after a kill or a power loss it has the old value or the new one. A
 ///   durable write also syncs the folder.
-/// - A file that cannot be read, or that has no valid value, is an error and is not overwritten. Symbolic links, FIFOs
-///   and folders in place of a file are refused. Files whose names do not belong to a key are ignored.
+/// - A file that has no valid value is an error until its key is set or removed. One that cannot be read is an error,
+///   and is not overwritten. Symbolic links, FIFOs and folders in place of a file are refused. Files whose names do not
+///   belong to a key are ignored.
 /// - Programs that use Kept write one at a time, under the lock on `.kept-lock`, so conditions on revisions hold
 ///   between them. An editor takes no lock: a change that it writes between the check and the replacement is lost.
 /// - Observers are notified of an edit at once, and at the latest after two seconds.

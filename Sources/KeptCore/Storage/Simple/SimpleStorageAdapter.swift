@@ -12,7 +12,8 @@ public import KeptValues
 /// revisions also detect changes by others, except between reading and writing.
 ///
 /// A key that cannot be read has an error of its own: reading it throws the error, and observing it by its prefix
-/// reports the error once. The other keys are read, and the key is never delivered as absent.
+/// reports the error once. The other keys are read, and the key is never delivered as absent. A key whose value is
+/// `corrupt` can be set and removed.
 public final class SimpleStorageAdapter: Storage {
   public let abilities: StorageAbilities
 
@@ -166,7 +167,7 @@ public final class SimpleStorageAdapter: Storage {
     guard let guarded, let (key, edit) = batch.edits.first, let value = edit.value else { return }
     let isThere = try use { tracker throws(StoreError) in
       try takeNews(&tracker)
-      return try look(at: key, &tracker).value == value
+      return try lookToReplace(key, &tracker)?.value == value
     }
     guard !isThere else { return }
     do throws(StoreError) { try guarded.prepare(key, value) } catch { throw error.about(key.text) }
@@ -197,9 +198,12 @@ public final class SimpleStorageAdapter: Storage {
   private func apply(_ batch: Batch, to key: KeyName, _ tracker: inout RevisionTracker) throws(StoreError)
     -> StoredChange?
   {
-    let known = try look(at: key, &tracker)
-    let old = known.revision == 0 ? nil : known
-    guard let change = try batch.change(of: key, from: old, at: tracker.revision + 1) else { return nil }
+    let (known, revision) = (try lookToReplace(key, &tracker), tracker.revision + 1)
+    let old = known?.revision == 0 ? nil : known
+    let removed = StoredChange(key: key, old: nil, new: Entry(value: nil, revision: revision))
+    guard let change = try batch.change(of: key, from: old, at: revision) ?? (known == nil ? removed : nil) else {
+      return nil
+    }
     do throws(StoreError) {
       if let value = change.new.value { try simple.set(key, to: value) } else { try simple.remove(key) }
     } catch {
@@ -296,6 +300,14 @@ public final class SimpleStorageAdapter: Storage {
 
   private func look(at key: KeyName, _ tracker: inout RevisionTracker) throws(StoreError) -> Entry {
     do throws(StoreError) { return tracker.learn(key, try simple.get(key)) } catch { throw error.about(key.text) }
+  }
+
+  /// The same for an edit, which may replace a value that cannot be read: then nil.
+  private func lookToReplace(_ key: KeyName, _ tracker: inout RevisionTracker) throws(StoreError) -> Entry? {
+    do throws(StoreError) { return try look(at: key, &tracker) } catch {
+      guard error.code == .corrupt else { throw error }
+      return nil
+    }
   }
 
   /// Reports once to observers that a key cannot be read.

@@ -91,7 +91,6 @@ import Testing
     try store.transaction { try $0.setJSON("3", forKey: "b") }
     awaitChange("b=3")
     #expect(code { try store.json(forKey: "a") } == .corrupt)
-    #expect(code { try store.setJSON("4", forKey: "a") } == .corrupt)
     #expect(code { try store.observe(.key(key("a"))) { _ in } } == .corrupt, "an error, and no absence")
     #expect(try String(contentsOfFile: path + "/a.json", encoding: .utf8) == "{")
     subscription.cancel()

@@ -84,8 +84,7 @@ import Testing
     try write(text, "a.json")
     try storage.commit(key("b"), .set(1))
     for body in [
-      { _ = try storage.entry(for: key("a")) }, { _ = try storage.commit(key("a"), .set(1)) },
-      { _ = try storage.commit(key("a"), .remove) }, { _ = try storage.entries(in: [.key(key("a"))]) },
+      { _ = try storage.entry(for: key("a")) }, { _ = try storage.entries(in: [.key(key("a"))]) },
     ] {
       let error = #expect(throws: StoreError.self) { try body() }
       #expect(error?.code == .corrupt && error?.key == "a" && error?.message.contains(path + "/a.json") == true)
@@ -96,6 +95,12 @@ import Testing
     #expect(try storage.value(key("b")) == 1, "the others can be read")
     try write("7", "a.json")
     #expect(try storage.value(key("a")) == 7, "once repaired it is as before")
+    try write(text, "a.json")
+    try storage.commit(key("a"), .set(1))
+    #expect(try storage.value(key("a")) == 1, "an edit replaces it")
+    try write(text, "a.json")
+    #expect(try storage.commit(key("a"), .remove).changes.count == 1)
+    #expect(try storage.keys(prefix: "").map(\.text) == ["b"])
   }
 
   @Test func `treats bytes that are not UTF-8 as an error`() throws {
