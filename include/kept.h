@@ -258,11 +258,12 @@ typedef struct kept_options {
  *  not UTF-8, is KEPT_UNAVAILABLE.
  *
  *  The next process that opens a damaged store exclusively moves the damaged files to the folder `quarantine` and
- *  recovers what it can. While other processes have the store open, opening returns KEPT_CORRUPT. Only data whose
- *  checksum does not match is treated as damage: if the disk, memory, file descriptors or another program prevent
- *  reading it, the call fails and nothing is replaced. After a salvage every open returns KEPT_SALVAGED, with the store
- *  open and a message in `error`, until a program calls kept_acknowledge_salvage(). Test for `< 0` unless you need to
- *  handle this.
+ *  recovers what it can. Until then a key whose value cannot be read is KEPT_CORRUPT, and can be set and removed. While
+ *  other processes have the store open, opening returns KEPT_CORRUPT. Only data whose checksum does not match is
+ *  treated as damage: if the disk, memory, file descriptors or another program prevent reading it, the call fails and
+ *  nothing is replaced. After a salvage every open returns KEPT_SALVAGED, with the store open and a message in `error`
+ *  that names lost keys, until a program calls kept_acknowledge_salvage(). Test for `< 0` unless you need to handle
+ *  this.
  *
  *  In Swift: `Store.open(_:)`; in Python: `kept.open(location)`. */
 KEPT_API kept_status kept_open(const char *location, const kept_options *options, kept_store **store,
@@ -1017,6 +1018,19 @@ KEPT_API kept_status kept_processes_json(const char *location, char **json, kept
  *  In Swift: `StorePlace.examine(options:progress:)`; in Python: `kept.findings(location)`. */
 KEPT_API kept_status kept_findings_json(const char *location, const kept_options *options,
                                         kept_progress_callback progress, void *context, char **json, kept_error *error);
+
+/** Checks every block, record, commit and past change in the files of a store, or in a backup. The store is not opened:
+ *  nothing is created, locked or changed. So it may be in use, a copy, or on a medium that cannot be written.
+ *  @param location   as for kept_open(), or the path of a backup
+ *  @param[out] json  receives an array of objects as kept_findings_json() returns them, empty if all is well; free it
+ *                    with kept_free(). "what" has the file and the place, and the keys, as far as their names can be
+ *                    read; "key" is left out if there are several. At most 1,000
+ *  @return KEPT_OK, whatever is found; KEPT_UNAVAILABLE if there is no store, or a file cannot be read; KEPT_DENIED if
+ *          other users may write the files; KEPT_UNSUPPORTED for a location without such files, such as "memory:", and
+ *          for a file that is not a backup; KEPT_BUSY if others replace the files each time; or what kept_place_json()
+ *          returns. Any thread.
+ *  In Swift: `StorePlace.verifyFiles()`; in Python: `kept.verify_files(location)`. */
+KEPT_API kept_status kept_verify_files_json(const char *location, char **json, kept_error *error);
 
 /** Lists the files of this handle's layers, with the state of each.
  *  @param[out] json  receives an array of objects, the highest layer first; free it with kept_free(). Their

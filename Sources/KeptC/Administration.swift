@@ -54,6 +54,17 @@ public func kept_findings_json(
   }
 }
 
+@_cdecl("kept_verify_files_json") @implementation
+public func kept_verify_files_json(
+  _ location: UnsafePointer<CChar>?, _ json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let out = try json.required("json")
+    out.pointee = try Value.array(StorePlace(location.text("location")).verifyFiles().map(\.asValue)).newCText()
+  }
+}
+
 @_cdecl("kept_layer_files_json") @implementation
 public func kept_layer_files_json(
   _ store: OpaquePointer?, _ json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,

@@ -1,9 +1,7 @@
 /* Verifying a store: the object that kept_verify_json() returns, its progress, and what it refuses. */
 #include "declaring.h"
+#include "files.h"
 #include "suite.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static char *verified(kept_store *store) {
   char *json = NULL;

@@ -29,7 +29,7 @@
   X(kept_value_string) X(kept_value_bytes) X(kept_display_text) X(kept_display_cut) \
   X(kept_layer_files_json) X(kept_layer_check) \
   X(kept_text_to_json) X(kept_json_to_text) X(kept_place_json) X(kept_places_json) \
-  X(kept_processes_json) X(kept_findings_json) X(kept_differences_json)
+  X(kept_processes_json) X(kept_findings_json) X(kept_verify_files_json) X(kept_differences_json)
 #define EACH_OTHER(X) \
   X(kept_version) X(kept_status_text) X(kept_free) X(kept_close) X(kept_store_generation) X(kept_store_layers) \
   X(kept_rollback) X(kept_snapshot_end) X(kept_unobserve) X(kept_notice_free) X(kept_notice_revision) \

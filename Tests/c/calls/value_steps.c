@@ -326,6 +326,12 @@ static void findings(script *script) {
   if (TRY(error, kept_findings_json, location, NULL, NULL, NULL, to) >= 0) take_text(json);
 }
 
+static void verify_files(script *script) {
+  kept_error *error = next_error(script);
+  char *json = NULL, **to = rarely(script, 16) ? NULL : &json;
+  if (TRY(error, kept_verify_files_json, next_location(script), to) >= 0) take_text(json);
+}
+
 static void places(script *script) {
   kept_error *error = next_error(script);
   char *json = NULL, **to = rarely(script, 16) ? NULL : &json;
@@ -433,6 +439,7 @@ const step value_steps[] = {
   places,
   processes,
   findings,
+  verify_files,
   layer_files,
   layer_check,
   text_to_json,

@@ -541,6 +541,16 @@ def test_a_store_that_is_salvaged_is_named_once_with_the_command(kept: Kept, sto
     assert kept("doctor", str(store), "--repair").err == ""
 
 
+def test_a_broken_file_of_a_key_is_repaired(kept: Kept, tmp_path: Path) -> None:
+    location = f"dir:{tmp_path}/simple"
+    assert kept("set", location, "a", "1").status == 0
+    (tmp_path / "simple/a.json").write_text("{")
+    assert kept("doctor", location).status == 4
+    done = kept("doctor", location, "--repair")
+    assert (done.status, kept("doctor", location).status) == (0, 0), done
+    assert kept("get", location, "a").status == 1
+
+
 def test_info_needs_no_schema_version(kept: Kept, tmp_path: Path) -> None:
     location = f"dir:{tmp_path}/simple"
     assert kept("set", location, "a", "1").status == 0

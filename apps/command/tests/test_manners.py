@@ -14,7 +14,20 @@ import pytest
 
 from conftest import Kept
 
-READING = ["get", "list", "watch", "explain", "describe", "export", "backup", "doctor", "info", "reset", "undeclare"]
+READING = [
+    "get",
+    "list",
+    "watch",
+    "explain",
+    "describe",
+    "export",
+    "backup",
+    "doctor",
+    "verify",
+    "info",
+    "reset",
+    "undeclare",
+]
 
 
 @pytest.mark.parametrize("command", READING)
@@ -58,8 +71,8 @@ REFUSED = '{"set": "a", "value": 1}\n{"expect": "b", "revision": 7}\n'
 
 
 LOOKING = (
-    "get S a|list S|log S|info S|doctor S|export S|explain S a|describe S|diff S S|watch S|reset S a|edit S|undo S"
-    "|redo S"
+    "get S a|list S|log S|info S|doctor S|verify S|export S|explain S a|describe S|diff S S|watch S|reset S a|edit S"
+    "|undo S|redo S"
 )
 
 

@@ -27,6 +27,22 @@ def test_damage_is_named_with_its_key(tmp_path: Path) -> None:
         assert dict(settings) == {"theme": "dark"}
 
 
+def test_files_are_checked_without_opening_the_store(tmp_path: Path) -> None:
+    with kept.open(tmp_path / "store") as settings:
+        settings["name"] = "Ann"
+        settings.backup(tmp_path / "backup")
+        assert kept.verify_files(tmp_path / "store") == kept.verify_files(tmp_path / "backup") == ()
+    journal = tmp_path / "store/journal.0"
+    journal.write_bytes(journal.read_bytes().replace(b"nameAnn", b"nameEve"))
+    before = {file: file.read_bytes() for file in (tmp_path / "store").iterdir()}
+    [found] = kept.verify_files(tmp_path / "store")
+    assert (found.severity, found.key) == ("damage", "name")
+    assert "journal.0 has a damaged commit at byte 512" in found.what and found.remedy
+    assert before == {file: file.read_bytes() for file in (tmp_path / "store").iterdir()}
+    with pytest.raises(kept.UnavailableError):
+        kept.verify_files(tmp_path / "none")
+
+
 LISTINGS: dict[str, Callable[[kept.Store], object]] = {
     "keys": list,
     "length": len,

@@ -72,7 +72,7 @@ enum Words {
     "delete": "reset", "remove": "reset", "rm": "reset", "unset": "reset", "del": "reset", "clear": "reset",
     "ls": "list", "show": "list", "keys": "list", "find": "list", "search": "list", "grep": "list",
     "dump": "export", "load": "import", "read": "get", "cat": "get",
-    "write": "set", "put": "set", "monitor": "watch", "history": "log", "revert": "undo", "check": "doctor",
+    "write": "set", "put": "set", "monitor": "watch", "history": "log", "revert": "undo", "check": "verify",
     "man": "help",
   ]
 

@@ -58,6 +58,7 @@ if _typing.TYPE_CHECKING:
         processes,
         text_of_value,
         value_of_text,
+        verify_files,
     )
     from ._changes import Changes
     from ._datetime_ns import datetime_ns
@@ -121,6 +122,7 @@ else:
         "processes": "_administration",
         "text_of_value": "_administration",
         "value_of_text": "_administration",
+        "verify_files": "_administration",
     }
 
     def __getattr__(name):
@@ -205,6 +207,7 @@ __all__ = [
     "processes",
     "text_of_value",
     "value_of_text",
+    "verify_files",
 ]
 
 __version__: str = _kept_version().decode("ascii")

@@ -18,6 +18,7 @@ from ._c.administration import (
     kept_places_json,
     kept_processes_json,
     kept_text_to_json,
+    kept_verify_files_json,
 )
 from ._c.status import kept_error, text_from
 from ._c.store import KEPT_OPTIONS_INIT, KEPT_READ_ONLY, KEPT_READ_WRITE, StorePointer
@@ -161,6 +162,22 @@ def findings(
         error = kept_error()
         return calling_back(kept_findings_json, encoded, byref(options), callback, None, out, error, errors=errors)
 
+    return _findings(call)
+
+
+def verify_files(location: str | os.PathLike[str]) -> tuple[Finding, ...]:
+    """Checks every block, record, commit and past change in the files of a store, or in a backup. The store is not
+    opened: nothing is created, locked or changed. So it may be in use, a copy, or on a medium that cannot be written.
+
+    Each finding is damage: `what` has the file and the place, and the keys, as far as their names can be read.
+    Raises `UnavailableError` if there is no store, or a file cannot be read; `DeniedError` if other users may write the
+    files; `UnsupportedError` for a location without such files, and for a file that is not a backup; and `BusyError` if
+    others replace the files each time. In C: `kept_verify_files_json`. In Swift: `StorePlace.verifyFiles()`."""
+    encoded = encoded_text(text_of_location(location), "the location")
+    return _findings(lambda out: kept_verify_files_json(encoded, out, kept_error()))
+
+
+def _findings(call: Callable[[Any], object]) -> tuple[Finding, ...]:
     return tuple(
         Finding(each["severity"], each["what"], each.get("remedy"), each.get("key"), each["repairable"])
         for each in _answer(call)

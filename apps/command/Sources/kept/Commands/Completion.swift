@@ -114,6 +114,7 @@ private struct CommandLineInProgress {
     case "list", "watch", "explain", "describe", "log", "edit": return isFirst ? keys(of: location, typed) : []
     case "set": return assignment(Array(given), location, typed)
     case "diff": return isFirst ? stores(typed) : []
+    case "verify": return stores(typed)
     case "backup", "restore", "import", "declare": return isFirst ? nil : []
     default: return []
     }

@@ -21,7 +21,7 @@ struct Doctor: ParsableCommand {
   @OptionGroup var changing: ChangeOptions
   @Flag(help: "Repair the problems that can be repaired.")
   var repair = false
-  @Flag(help: "Print JSON: an array of findings with severity (note, attention, damage), what and remedy.")
+  @Flag(help: "Print JSON: an array of findings with severity (note, attention, damage), what, remedy and key.")
   var json = false
   @Argument(help: .hidden) var words: [String] = []
 
@@ -60,7 +60,7 @@ struct Doctor: ParsableCommand {
   /// Prints the findings, and ends with the status that they have.
   private func end(_ findings: [Finding], _ found: Verification? = nil) throws {
     if json {
-      Output.standard.write(json: Value.array(findings.map(\.json)).json)
+      Output.standard.write(json: Value.array(findings.map { $0.json() }).json)
     } else {
       print(findings, found)
     }
@@ -97,9 +97,12 @@ extension Finding.Severity {
 }
 
 extension Finding {
-  var json: Value {
+  /// - Parameter store: nil if it is known which one is meant.
+  func json(in store: String? = nil) -> Value {
     var members: [(ExactString, Value)] = [("severity", .string(severity.rawValue)), ("what", .string(what))]
-    if let remedy { members.append(("remedy", .string(remedy))) }
+    for (name, text) in [("remedy", remedy), ("key", key), ("store", store)] {
+      if let text { members.append((ExactString(name), .string(text))) }
+    }
     return .dictionary(ValueDictionary(members))
   }
 }
@@ -128,7 +131,6 @@ private enum Repair {
   private static func remove(_ key: String, from settings: Store) throws {
     try settings.remove(key)
     // A value that cannot be read says nothing about the declaration, which stays if it can be.
-    guard (try? settings.declaration(forKey: key)) == nil else { return }
-    try settings.transaction { try $0.undeclare(key) }
+    do { _ = try settings.declaration(forKey: key) } catch { try settings.transaction { try $0.undeclare(key) } }
   }
 }

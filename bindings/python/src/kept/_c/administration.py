@@ -51,6 +51,14 @@ kept_findings_json = prototype(
     check,
 )
 
+# kept_status kept_verify_files_json(const char *location, char **json, kept_error *error);
+kept_verify_files_json = prototype(
+    "kept_verify_files_json",
+    kept_status,
+    [c_char_p, POINTER(c_char_p), POINTER(kept_error)],
+    check,
+)
+
 # kept_status kept_layer_files_json(kept_store *store, char **json, kept_error *error);
 kept_layer_files_json = prototype(
     "kept_layer_files_json",
