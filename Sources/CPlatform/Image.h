@@ -113,30 +113,40 @@ KEPT_RACES static inline __attribute__((noinline)) kept_found kept_image_search(
   return unread;
 }
 
-/// Finds the record of a key at its place, or as `kept_image_search` does. A record that has no place is read inside
-/// the gate, where its place is remembered, if there is room for it.
-KEPT_SEQLOCK_READ kept_found kept_image_find(
-  const kept_image *image, const unsigned char *memory, const void *key, size_t length, uint64_t hash) {
+/// The record of a key that has a place; else NULL, and `place` is 0 if there is room for one.
+KEPT_SEQLOCK_READ const unsigned char *kept_image_record(
+  const kept_image *image, const void *key, size_t length, uint64_t hash, uint32_t *place) {
+  const unsigned char *memory = image->memory;
   const uint32_t *places = kept_image_places(image, hash);
-  uint32_t mask = (uint32_t)image->place_mask, place = 1;
-  for (int looked = 0; looked < KEPT_PLACE_PROBES && place; looked++) {
-    place = __atomic_load_n(&places[looked], __ATOMIC_ACQUIRE);
-    if (((place ^ (uint32_t)hash) & ~mask) == 0) {
-      uint64_t offset = (uint64_t)(place & mask) * 8;
-      if (kept_image_is_record(memory, offset, key, length)) return (kept_found){ memory + offset, KEPT_SLOT_NONE };
+  uint32_t mask = (uint32_t)image->place_mask;
+  *place = 1;
+  for (int looked = 0; looked < KEPT_PLACE_PROBES && *place; looked++) {
+    *place = __atomic_load_n(&places[looked], __ATOMIC_ACQUIRE);
+    uint64_t offset = (uint64_t)(*place & mask) * 8;
+    if (((*place ^ (uint32_t)hash) & ~mask) == 0 && kept_image_is_record(memory, offset, key, length)) {
+      return memory + offset;
     }
   }
-  kept_found found = kept_image_search(image, key, length);
+  return NULL;
+}
+
+/// Finds the record of a key at its place, or as `kept_image_search` does. A record that has no place is read inside
+/// the gate, where its place is remembered, if there is room for it.
+KEPT_SEQLOCK_READ kept_found kept_image_find(const kept_image *image, const void *key, size_t length, uint64_t hash) {
+  uint32_t place;
+  kept_found found = { kept_image_record(image, key, length, hash, &place), KEPT_SLOT_NONE };
+  if (found.record) return found;
+  found = kept_image_search(image, key, length);
   if (!place) found.record = NULL;
   return found;
 }
 
 /// The value of a record, if it reads as it is stored and lies in one block. Otherwise NULL, and `kind` is absent,
 /// unknown if the storage must be asked, or none if the value must be read inside the gate.
-KEPT_SEQLOCK_READ const unsigned char *kept_image_value(const kept_image *image, const void *key, size_t length,
-  uint64_t hash, uint64_t longest, intptr_t *kind, uint64_t *count) {
+KEPT_SEQLOCK_READ const unsigned char *kept_image_value(
+  const kept_image *image, const void *key, size_t length, uint64_t hash, intptr_t *kind, uint64_t *count) {
   const unsigned char *memory = image->memory;
-  kept_found found = kept_image_find(image, memory, key, length, hash);
+  kept_found found = kept_image_find(image, key, length, hash);
   *kind = found.kind;
   if (!found.record) return NULL;
   uint32_t head = (uint32_t)kept_hash_half(found.record + 4), stored = head >> 16 & 0xFF, flags = head >> 24;
@@ -147,32 +157,21 @@ KEPT_SEQLOCK_READ const unsigned char *kept_image_value(const kept_image *image,
   }
   uint64_t begin = (uint64_t)(found.record - memory) % KEPT_BLOCK_BYTES + KEPT_RECORD_BYTES + length;
   *count = kept_hash_half(found.record + 24);
-  if (*count > longest || begin + *count > KEPT_BLOCK_BYTES) return NULL;
+  if (*count > KEPT_RECORDS_TEXT || begin + *count > KEPT_BLOCK_BYTES) return NULL;
   *kind = stored;
   return found.record + KEPT_RECORD_BYTES + length;
 }
 
-/// The kind for readers of a bool, an integer or a double, and its bits.
-KEPT_SEQLOCK_READ intptr_t kept_image_word(const unsigned char *value, intptr_t kind, uint64_t count, uint64_t *out) {
-  if (kind == KEPT_STORED_BOOL) {
-    *out = value[0];
-    return count == 1 && *out <= 1 ? KEPT_SLOT_BOOL : KEPT_SLOT_NONE;
-  }
-  if (count != 8) return KEPT_SLOT_NONE;
-  *out = kept_hash_word(value);
-  return kind == KEPT_STORED_INT ? KEPT_SLOT_INT : kind == KEPT_STORED_DOUBLE ? KEPT_SLOT_DOUBLE : KEPT_SLOT_NONE;
-}
-
-/// The record of a key at the first place of its hash, with a value of at most `longest` bytes, if the image has it
-/// there and the index has none; else NULL.
+/// The record of a key at the first or second place of its hash, with a value of at most `longest` bytes, if the image
+/// has it there and no slot hides it; else NULL.
 // Most reads end here: it calls nothing, so that it saves no registers.
 KEPT_SEQLOCK_READ const unsigned char *kept_image_first(
   const kept_seqlock_section *section, const void *key, size_t length, uint64_t hash, uint64_t longest) {
   const kept_image *image = (const kept_image *)KEPT_RELAXED(section->header->records);
-  const kept_slots *table = __atomic_load_n(&section->header->table, __ATOMIC_ACQUIRE);
-  if (!image || KEPT_RELAXED(table->filter) & kept_filter_bit(hash)) return NULL;
-  uint32_t place = __atomic_load_n(kept_image_places(image, hash), __ATOMIC_ACQUIRE);
-  uint32_t mask = (uint32_t)image->place_mask;
+  if (!image || KEPT_RELAXED(section->header->filter) & kept_filter_bit(hash)) return NULL;
+  const uint32_t *places = kept_image_places(image, hash);
+  uint32_t place = __atomic_load_n(places, __ATOMIC_ACQUIRE), mask = (uint32_t)image->place_mask;
+  if ((place ^ (uint32_t)hash) & ~mask) place = __atomic_load_n(places + 1, __ATOMIC_ACQUIRE);
   uint64_t offset = (uint64_t)(place & mask) * 8;
   if ((place ^ (uint32_t)hash) & ~mask || length < 4 ||
     offset % KEPT_BLOCK_BYTES + KEPT_RECORD_BYTES + length + longest > KEPT_BLOCK_BYTES) {
@@ -206,21 +205,54 @@ KEPT_SEQLOCK_READ uint64_t kept_image_form_of(const unsigned char *record) {
     kept_hash_half(record + 4) >> 16 & ~(uint64_t)(KEPT_RECORD_DECLARED << 8), kept_hash_half(record + 24));
 }
 
-/// Reads a key from anywhere in the index or the image, after `kept_seqlock_begin`.
+/// A value that was found, and may be torn.
+typedef struct kept_located {
+  intptr_t kind; // KEPT_SLOT_…
+  const unsigned char *bytes;
+  uint64_t count;
+  uint64_t high; // the bits that no byte of a text may have: only ASCII is read from a record without checking it
+} kept_located;
+
+/// Finds a key in a slot, or anywhere in the image.
+KEPT_SEQLOCK_READ kept_located kept_image_search_key(
+  const kept_seqlock_section *section, const void *key, size_t length, uint64_t hash) {
+  const kept_image *image = (const kept_image *)KEPT_RELAXED(section->header->records);
+  const kept_slot *slot = kept_seqlock_find(section, key, length, hash);
+  if (slot) {
+    return (
+      kept_located){ KEPT_RELAXED(slot->kind), (const unsigned char *)slot->payload, KEPT_RELAXED(slot->count), 0 };
+  }
+  kept_located found = { KEPT_SLOT_UNKNOWN, NULL, 0, KEPT_HIGH_BITS };
+  if (image) found.bytes = kept_image_value(image, key, length, hash, &found.kind, &found.count);
+  if (!found.bytes) return found;
+  intptr_t stored = found.kind;
+  found.kind = stored == KEPT_STORED_STRING                                 ? KEPT_SLOT_TEXT
+    : stored == KEPT_STORED_INT && found.count == 8                         ? KEPT_SLOT_INT
+    : stored == KEPT_STORED_DOUBLE && found.count == 8                      ? KEPT_SLOT_DOUBLE
+    : stored == KEPT_STORED_BOOL && found.count == 1 && found.bytes[0] <= 1 ? KEPT_SLOT_BOOL
+                                                                            : KEPT_SLOT_NONE;
+  return found;
+}
+
+/// The value of a key whose record has a place: its kind is that of the record, and 0 if there is none.
+///
+/// Only for readers inside the gate. The value was decoded before, so all of it is in memory.
+static inline kept_located kept_image_placed(
+  const kept_index_header *header, const void *key, size_t length, uint64_t hash) {
+  const kept_image *image = (const kept_image *)header->records;
+  uint32_t place;
+  const unsigned char *record = image ? kept_image_record(image, key, length, hash, &place) : NULL;
+  if (!record) return (kept_located){ 0, NULL, 0, 0 };
+  return (kept_located){ record[6], record + KEPT_RECORD_BYTES + length, kept_hash_half(record + 24), 0 };
+}
+
 KEPT_SEQLOCK_READ intptr_t kept_image_search_word(
   const kept_seqlock_section *section, const void *key, size_t length, uint64_t hash, uint64_t *out) {
-  const kept_slot *slot = kept_seqlock_find(section, key, length, hash);
-  if (slot) return kept_seqlock_slot_word(section, slot, out);
-  const kept_image *image = (const kept_image *)KEPT_RELAXED(section->header->records);
-  intptr_t kind = KEPT_SLOT_UNKNOWN;
-  uint64_t count, word = 0;
-  if (image) {
-    const unsigned char *value = kept_image_value(image, key, length, hash, 8, &kind, &count);
-    if (value) kind = kept_image_word(value, kind, count, &word);
-  }
+  kept_located found = kept_image_search_key(section, key, length, hash);
+  uint64_t word = found.kind == KEPT_SLOT_BOOL ? found.bytes[0] : found.bytes ? kept_hash_word(found.bytes) : 0;
   if (!kept_seqlock_is_valid(section)) return KEPT_SLOT_NONE;
   *out = word;
-  return kind;
+  return found.kind;
 }
 
 KEPT_RACES static inline __attribute__((noinline)) intptr_t kept_image_begin_word(
@@ -230,7 +262,6 @@ KEPT_RACES static inline __attribute__((noinline)) intptr_t kept_image_begin_wor
                                               : KEPT_SLOT_NONE;
 }
 
-/// Reads a key as `kept_seqlock_read_word` does, from the index or the image beneath it, after `kept_seqlock_begin`.
 KEPT_SEQLOCK_READ intptr_t kept_image_finish_word(
   const kept_seqlock_section *section, const void *key, size_t length, uint64_t hash, uint64_t *out) {
   const unsigned char *record = kept_image_first(section, key, length, hash, 8);
@@ -245,51 +276,49 @@ KEPT_SEQLOCK_READ intptr_t kept_image_finish_word(
   return kept_image_begin_word(section->handle, key, length, hash, out);
 }
 
-KEPT_RACES static inline intptr_t kept_image_read_word(
+/// Reads a key: the kind of its value, and a bool, an integer or the bits of a double.
+KEPT_SEQLOCK_READ intptr_t kept_read_word(
   const kept_read_context *handle, const void *key, size_t length, uint64_t hash, uint64_t *out) {
   kept_seqlock_section section;
   return kept_seqlock_begin(handle, &section) ? kept_image_finish_word(&section, key, length, hash, out)
                                               : KEPT_SLOT_NONE;
 }
 
-/// Copies ASCII text of at most KEPT_RECORDS_TEXT bytes into words. Other text is read and checked inside the gate.
-KEPT_SEQLOCK_READ intptr_t kept_image_text(const unsigned char *value, uint64_t count, uint64_t *words) {
-  uint64_t high = 0;
-  for (uint64_t at = 0; at < count; at += 8) {
-    // The last word has bytes after the text.
-    uint64_t rest = count - at < 8 ? count - at : 8;
-    words[at / 8] = kept_hash_word(value + at);
-    high |= words[at / 8] & KEPT_HIGH_BITS & ~UINT64_C(0) >> (64 - 8 * rest);
-  }
-  return high ? KEPT_SLOT_NONE : KEPT_SLOT_TEXT;
-}
-
-/// Copies words to the caller, whose text ends within the last one.
-KEPT_SEQLOCK_READ void kept_image_copy(const uint64_t *words, uint64_t count, char *buffer) {
-  uint64_t at = 0;
-  for (; at + 8 <= count; at += 8) memcpy(buffer + at, &words[at / 8], 8);
-  for (uint64_t last = words[at / 8]; at < count; at++, last >>= 8) buffer[at] = (char)last;
+/// Copies text of between one and two times `part` bytes; nothing if it is not consistent.
+KEPT_SEQLOCK_READ bool kept_copy_parts(const kept_seqlock_section *section, const unsigned char *text, uint64_t count,
+  uint64_t high, char *buffer, size_t part) {
+  uint64_t head[4] = { 0 }, tail[4] = { 0 };
+  memcpy(head, text, part);
+  memcpy(tail, text + count - part, part);
+  uint64_t all = head[0] | head[1] | head[2] | head[3] | tail[0] | tail[1] | tail[2] | tail[3];
+  if (all & high || !kept_seqlock_is_valid(section)) return false;
+  memcpy(buffer, head, part);
+  memcpy(buffer + count - part, tail, part);
   buffer[count] = 0;
+  return true;
 }
 
-/// Reads a key from anywhere in the index or the image, after `kept_seqlock_begin`.
+/// Copies text of at most KEPT_RECORDS_TEXT bytes with a NUL, if there is room; nothing is written otherwise.
+KEPT_SEQLOCK_READ intptr_t kept_copy_text(const kept_seqlock_section *section, const unsigned char *text,
+  uint64_t count, uint64_t high, char *buffer, size_t capacity, size_t *out) {
+  if (count > KEPT_RECORDS_TEXT || count >= capacity) return KEPT_SLOT_NONE;
+  bool is_done = count >= 32 ? kept_copy_parts(section, text, count, high, buffer, 32)
+    : count >= 16            ? kept_copy_parts(section, text, count, high, buffer, 16)
+    : count >= 8             ? kept_copy_parts(section, text, count, high, buffer, 8)
+    : count >= 4             ? kept_copy_parts(section, text, count, high, buffer, 4)
+    : count >= 2             ? kept_copy_parts(section, text, count, high, buffer, 2)
+    : count == 1             ? kept_copy_parts(section, text, count, high, buffer, 1)
+                             : kept_copy_parts(section, text, count, high, buffer, 0);
+  if (!is_done) return KEPT_SLOT_NONE;
+  *out = count;
+  return KEPT_SLOT_TEXT;
+}
+
 KEPT_SEQLOCK_READ intptr_t kept_image_search_text(const kept_seqlock_section *section, const void *key, size_t length,
   uint64_t hash, char *buffer, size_t capacity, size_t *out) {
-  const kept_slot *slot = kept_seqlock_find(section, key, length, hash);
-  if (slot) return kept_seqlock_slot_text(section, slot, buffer, capacity, out);
-  const kept_image *image = (const kept_image *)KEPT_RELAXED(section->header->records);
-  intptr_t kind = KEPT_SLOT_UNKNOWN;
-  uint64_t count = 0, words[KEPT_RECORDS_TEXT / 8 + 1];
-  if (image) {
-    const unsigned char *value = kept_image_value(image, key, length, hash, KEPT_RECORDS_TEXT, &kind, &count);
-    if (value) kind = kind == KEPT_STORED_STRING ? kept_image_text(value, count, words) : KEPT_SLOT_NONE;
-  }
-  if (!kept_seqlock_is_valid(section)) return KEPT_SLOT_NONE;
-  if (kind != KEPT_SLOT_TEXT) return kind;
-  if (count >= capacity) return KEPT_SLOT_NONE;
-  kept_image_copy(words, count, buffer);
-  *out = count;
-  return kind;
+  kept_located found = kept_image_search_key(section, key, length, hash);
+  if (found.kind != KEPT_SLOT_TEXT) return kept_seqlock_is_valid(section) ? found.kind : KEPT_SLOT_NONE;
+  return kept_copy_text(section, found.bytes, found.count, found.high, buffer, capacity, out);
 }
 
 KEPT_RACES static inline __attribute__((noinline)) intptr_t kept_image_begin_text(const kept_read_context *handle,
@@ -300,33 +329,23 @@ KEPT_RACES static inline __attribute__((noinline)) intptr_t kept_image_begin_tex
     : KEPT_SLOT_NONE;
 }
 
-/// Reads a key as `kept_seqlock_read_text` does, from the index or the image beneath it, after `kept_seqlock_begin`.
 KEPT_SEQLOCK_READ intptr_t kept_image_finish_text(const kept_seqlock_section *section, const void *key, size_t length,
   uint64_t hash, char *buffer, size_t capacity, size_t *out) {
   const unsigned char *record = kept_image_first(section, key, length, hash, KEPT_RECORDS_TEXT);
-  uint64_t count = record ? kept_hash_half(record + 24) : ~UINT64_C(0), words[KEPT_RECORDS_TEXT / 8 + 1];
-  if (count < capacity && count <= KEPT_RECORDS_TEXT &&
-    kept_image_form_of(record) == kept_image_form(KEPT_STORED_STRING, count) &&
-    kept_image_text(record + KEPT_RECORD_BYTES + length, count, words) == KEPT_SLOT_TEXT) {
-    if (!kept_seqlock_is_valid(section)) return KEPT_SLOT_NONE;
-    kept_image_copy(words, count, buffer);
-    *out = count;
-    return KEPT_SLOT_TEXT;
+  uint64_t count = record ? kept_hash_half(record + 24) : 0;
+  if (record && kept_image_form_of(record) == kept_image_form(KEPT_STORED_STRING, count)) {
+    return kept_copy_text(section, record + KEPT_RECORD_BYTES + length, count, KEPT_HIGH_BITS, buffer, capacity, out);
   }
   return kept_image_begin_text(section->handle, key, length, hash, buffer, capacity, out);
 }
 
-KEPT_RACES static inline intptr_t kept_image_read_text(const kept_read_context *handle, const void *key, size_t length,
+/// Reads a key: the kind of its value, and its text if it is short and there is room for it and a NUL.
+KEPT_SEQLOCK_READ intptr_t kept_read_text(const kept_read_context *handle, const void *key, size_t length,
   uint64_t hash, char *buffer, size_t capacity, size_t *out) {
   kept_seqlock_section section;
   return kept_seqlock_begin(handle, &section)
     ? kept_image_finish_text(&section, key, length, hash, buffer, capacity, out)
     : KEPT_SLOT_NONE;
-}
-
-/// The functions that read an index with an image beneath it.
-static inline kept_readers kept_image_readers(void) {
-  return (kept_readers){ kept_image_read_word, kept_image_read_text };
 }
 
 #endif

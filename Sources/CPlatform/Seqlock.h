@@ -13,33 +13,19 @@ typedef struct kept_index_header {
   kept_slots *table;   // the array of slots in use
   void *index;         // the Swift object that this header belongs to; constant
   const void *records; // where keys are that have no slot; NULL if the storage must be asked for them
+  uint64_t filter;     // has the filter bits of the slots that hide a record
 } kept_index_header;
-
-typedef struct kept_read_context kept_read_context;
-
-typedef intptr_t (*kept_word_reader)(
-  const kept_read_context *handle, const void *key, size_t key_length, uint64_t hash, uint64_t *out);
-typedef intptr_t (*kept_text_reader)(const kept_read_context *handle, const void *key, size_t key_length, uint64_t hash,
-  char *buffer, size_t capacity, size_t *length);
-
-/// The functions that read a storage with records beneath its index.
-// They are called through their addresses for as long as only some storages have records.
-typedef struct kept_readers {
-  kept_word_reader word;
-  kept_text_reader text;
-} kept_readers;
 
 /// The read context: the start of reads through one handle on a store, and the target of a `kept_store *` of kept.h.
 /// The latter is never freed: a reader that uses it after the store was closed finds a generation that is always odd.
 /// The memory that `generation` and `header` point to is never freed either, but serves another store later. So the
 /// data is valid only if the handle still points to the same generation afterwards.
-struct kept_read_context {
+typedef struct kept_read_context {
   const uint64_t *generation;
   const kept_index_header *header;
-  void *owner;          // the Swift object of an open `kept_store *`
-  uint64_t layers;      // incremented by each change of the handle's layers
-  kept_readers readers; // constant; NULL if there are no records beneath the index
-};
+  void *owner;     // the Swift object of an open `kept_store *`
+  uint64_t layers; // incremented by each change of the handle's layers
+} kept_read_context;
 
 /// The address of an open store's generation; after the end of the handle, of a word that is always odd.
 static inline const uint64_t *kept_read_context_generation(const kept_read_context *handle) {
@@ -106,69 +92,6 @@ KEPT_SEQLOCK_READ bool kept_seqlock_is_valid(const kept_seqlock_section *section
     KEPT_RELAXED(section->handle->generation) == section->generation;
 }
 
-/// Reads a slot: the kind of its value, and a bool, an integer or the bits of a double.
-KEPT_SEQLOCK_READ intptr_t kept_seqlock_slot_word(
-  const kept_seqlock_section *section, const kept_slot *slot, uint64_t *out) {
-  uint16_t kind = KEPT_RELAXED(slot->kind);
-  *out = KEPT_RELAXED(slot->payload[0]);
-  return kept_seqlock_is_valid(section) ? kind : KEPT_SLOT_NONE;
-}
-
-/// Reads a key: the kind of its value, and a bool, an integer or the bits of a double.
-KEPT_SEQLOCK_READ intptr_t kept_seqlock_read_word(
-  const kept_read_context *handle, const void *key, size_t key_length, uint64_t hash, uint64_t *out) {
-  if (handle->readers.word) return handle->readers.word(handle, key, key_length, hash, out);
-  kept_seqlock_section section;
-  if (!kept_seqlock_begin(handle, &section)) return KEPT_SLOT_NONE;
-  const kept_slot *slot = kept_seqlock_find(&section, key, key_length, hash);
-  return slot                         ? kept_seqlock_slot_word(&section, slot, out)
-    : kept_seqlock_is_valid(&section) ? KEPT_SLOT_UNKNOWN
-                                      : KEPT_SLOT_NONE;
-}
-
-/// Copies text of between one and two times `part` bytes; returns whether it was consistent.
-KEPT_SEQLOCK_READ bool kept_seqlock_copy(
-  const kept_seqlock_section *section, const void *text, size_t length, char *buffer, size_t part) {
-  unsigned char head[16], tail[16];
-  memcpy(head, text, part);
-  memcpy(tail, (const char *)text + length - part, part);
-  if (!kept_seqlock_is_valid(section)) return false;
-  memcpy(buffer, head, part);
-  memcpy(buffer + length - part, tail, part);
-  buffer[length] = 0;
-  return true;
-}
-
-/// Reads the text of a slot, and copies it with a NUL if there is room; nothing is written otherwise.
-KEPT_SEQLOCK_READ intptr_t kept_seqlock_slot_text(
-  const kept_seqlock_section *section, const kept_slot *slot, char *buffer, size_t capacity, size_t *length) {
-  uint16_t kind = KEPT_RELAXED(slot->kind);
-  size_t count = KEPT_RELAXED(slot->count);
-  if (kind != KEPT_SLOT_TEXT) return kept_seqlock_is_valid(section) ? kind : KEPT_SLOT_NONE;
-  if (count >= capacity || count > KEPT_SLOT_BYTES) return KEPT_SLOT_NONE;
-  bool seen = count >= 16 ? kept_seqlock_copy(section, slot->payload, count, buffer, 16)
-    : count >= 8          ? kept_seqlock_copy(section, slot->payload, count, buffer, 8)
-    : count >= 4          ? kept_seqlock_copy(section, slot->payload, count, buffer, 4)
-    : count >= 2          ? kept_seqlock_copy(section, slot->payload, count, buffer, 2)
-    : count == 1          ? kept_seqlock_copy(section, slot->payload, 1, buffer, 1)
-                          : kept_seqlock_copy(section, slot->payload, 0, buffer, 0);
-  if (!seen) return KEPT_SLOT_NONE;
-  *length = count;
-  return KEPT_SLOT_TEXT;
-}
-
-/// Reads a key's text, and copies it with a NUL if there is room; nothing is written otherwise.
-KEPT_SEQLOCK_READ intptr_t kept_seqlock_read_text(const kept_read_context *handle, const void *key, size_t key_length,
-  uint64_t hash, char *buffer, size_t capacity, size_t *length) {
-  if (handle->readers.text) return handle->readers.text(handle, key, key_length, hash, buffer, capacity, length);
-  kept_seqlock_section section;
-  if (!kept_seqlock_begin(handle, &section)) return KEPT_SLOT_NONE;
-  const kept_slot *slot = kept_seqlock_find(&section, key, key_length, hash);
-  return slot                         ? kept_seqlock_slot_text(&section, slot, buffer, capacity, length)
-    : kept_seqlock_is_valid(&section) ? KEPT_SLOT_UNKNOWN
-                                      : KEPT_SLOT_NONE;
-}
-
 static inline uint64_t *kept_index_header_open(kept_index_header *header) { return &header->open; }
 
 static inline uint64_t *kept_index_header_sequence(kept_index_header *header) { return &header->sequence; }
@@ -176,6 +99,17 @@ static inline uint64_t *kept_index_header_sequence(kept_index_header *header) { 
 /// Sets the records of an index during a change of it.
 static inline void kept_publish_records(kept_index_header *header, const void *records) {
   __atomic_store_n(&header->records, records, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t kept_filter_bit(uint64_t hash) { return UINT64_C(1) << (hash >> 58); }
+
+/// Notes during a change that the slot of a key has another value than its record.
+static inline void kept_hide_record(kept_index_header *header, uint64_t hash) {
+  __atomic_store_n(&header->filter, header->filter | kept_filter_bit(hash), __ATOMIC_RELAXED);
+}
+
+static inline void kept_hide_no_record(kept_index_header *header) {
+  __atomic_store_n(&header->filter, 0, __ATOMIC_RELAXED);
 }
 
 /// Publishes another array of slots.

@@ -42,8 +42,7 @@ enum { KEPT_GROUP = 8 };
 typedef struct kept_slots {
   uint64_t mask; // one less than the number of groups, which is a power of two
   kept_slot *slots;
-  uint64_t *tags;  // a word for each group; a byte of it is 0 if the slot is empty, else the key's tag
-  uint64_t filter; // has the filter bits of all keys
+  uint64_t *tags; // a word for each group; a byte of it is 0 if the slot is empty, else the key's tag
 } kept_slots;
 
 #define KEPT_RELAXED(word) (kept_access(&(word)), __atomic_load_n(&(word), __ATOMIC_RELAXED))
@@ -65,8 +64,6 @@ static inline uint64_t kept_first_group(uint64_t hash, uint64_t mask) { return h
 
 /// The tag of a hash; never 0.
 static inline uint64_t kept_tag(uint64_t hash) { return hash >> 57 | 0x80; }
-
-static inline uint64_t kept_filter_bit(uint64_t hash) { return UINT64_C(1) << (hash >> 58); }
 
 /// The high bits of the bytes that are 0, and occasionally of a byte above such a byte.
 static inline uint64_t kept_zero_bytes(uint64_t word) { return (word - KEPT_EACH_BYTE) & ~word & KEPT_HIGH_BITS; }
@@ -94,7 +91,6 @@ KEPT_RACES static inline __attribute__((always_inline)) kept_slot *kept_find(
 
 /// Takes an empty slot for a key that has none. There must be one.
 static inline kept_slot *kept_take_slot(kept_slots *table, uint64_t hash) {
-  __atomic_store_n(&table->filter, table->filter | kept_filter_bit(hash), __ATOMIC_RELAXED);
   uint64_t group = kept_first_group(hash, table->mask), empty;
   while (!(empty = ~table->tags[group] & KEPT_HIGH_BITS)) group = (group + 1) & table->mask;
   uint64_t place = kept_lowest(empty);

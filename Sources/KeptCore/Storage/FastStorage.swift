@@ -10,9 +10,6 @@ protocol FastStorage: Storage {
   /// The header of the index of stored values, for ``MemoryReads``; it is never freed.
   var header: UnsafePointer<kept_index_header> { get }
 
-  /// The functions that read a storage with records beneath its index; those of ``MemoryReads`` are used otherwise.
-  var memoryReaders: kept_readers { get }
-
   /// The address of the generation, for caches that make no calls while it is unchanged.
   var generationAddress: UnsafePointer<UInt64> { get }
 
@@ -37,10 +34,6 @@ protocol FastStorage: Storage {
   ///
   /// The commit need not be durable, and no handle observes it.
   func put(_ value: Value, for key: PreparedBytes, tag: String?) -> Revision?
-}
-
-extension FastStorage {
-  var memoryReaders: kept_readers { kept_readers() }
 }
 
 /// A key in the index of a storage.
@@ -76,13 +69,17 @@ class MemoryIndex: @unchecked Sendable {
 
   init(_ gate: ReadersGate) { self.gate = gate }
 
-  /// Calls `body` with the entry of a key; nil if the index is not current at a generation, or does not know the key.
+  /// Calls `body` with the entry of a key, or `copy` with its value in a record; nil if the index is not current at a
+  /// generation, or knows neither.
   @inline(__always)
-  final func read<Result>(_ key: PreparedBytes, at generation: UInt64, _ body: (MemoryEntry) -> Result?) -> Result? {
+  final func read<Result>(
+    _ key: PreparedBytes, at generation: UInt64, _ body: (MemoryEntry) -> Result?, copy: (kept_located) -> Result?
+  ) -> Result? {
     gate.pass(at: generation) {
-      kept_find(gate.header.pointee.table, key.bytes.baseAddress, key.bytes.count, key.hash)?.pointee.entry.flatMap {
-        Unmanaged<MemoryEntry>.fromOpaque($0)._withUnsafeGuaranteedRef(body)
+      guard let slot = kept_find(gate.header.pointee.table, key.bytes.baseAddress, key.bytes.count, key.hash) else {
+        return copy(kept_image_placed(gate.header, key.bytes.baseAddress, key.bytes.count, key.hash))
       }
+      return slot.pointee.entry.flatMap { Unmanaged<MemoryEntry>.fromOpaque($0)._withUnsafeGuaranteedRef(body) }
     }
   }
 }

@@ -18,8 +18,7 @@ package final class ReadContext: @unchecked Sendable {
   init(_ storage: (any FastStorage)?) {
     words.initialize(
       to: kept_read_context(
-        generation: storage?.generationAddress ?? Self.closed, header: storage?.header, owner: nil, layers: 0,
-        readers: storage?.memoryReaders ?? kept_readers()))
+        generation: storage?.generationAddress ?? Self.closed, header: storage?.header, owner: nil, layers: 0))
   }
 
   deinit { if !isLent.load(ordering: .acquiring) { words.deallocate() } }

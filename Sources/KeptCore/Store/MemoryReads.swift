@@ -72,24 +72,26 @@ package struct MemoryReads: @unchecked Sendable {
     _ key: PreparedBytes, _ buffer: UnsafeMutableRawPointer, _ capacity: Int, _ length: inout Int
   ) -> MemoryRead {
     let text = buffer.assumingMemoryBound(to: CChar.self)
-    let seen = kept_seqlock_read_text(words, key.bytes.baseAddress, key.bytes.count, key.hash, text, capacity, &length)
+    let seen = kept_read_text(words, key.bytes.baseAddress, key.bytes.count, key.hash, text, capacity, &length)
     switch seen {
     case KEPT_SLOT_TEXT: return .value
     case KEPT_SLOT_ABSENT: return .absent
     case KEPT_SLOT_UNKNOWN: return .unknown
     default: break
     }
+    func copy(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Void? {
+      // C counts are unsigned.
+      guard UInt(bitPattern: capacity) > UInt(count), let start else { return nil }
+      buffer.copyMemory(from: start, byteCount: count)
+      buffer.storeBytes(of: 0, toByteOffset: count, as: UInt8.self)
+      length = count
+      return ()
+    }
     return fromIndex(key) { value in
       guard case .string(let text) = value else { return nil }
-      let copied: Bool? = text.utf8.withContiguousStorageIfAvailable { bytes in
-        // C counts are unsigned.
-        guard UInt(bitPattern: capacity) > UInt(bytes.count), let start = bytes.baseAddress else { return false }
-        buffer.copyMemory(from: start, byteCount: bytes.count)
-        buffer.storeBytes(of: 0, toByteOffset: bytes.count, as: UInt8.self)
-        length = bytes.count
-        return true
-      }
-      return copied == true ? () : nil
+      return text.utf8.withContiguousStorageIfAvailable { copy($0.baseAddress, $0.count) } ?? nil
+    } orCopy: { stored in
+      stored.kind == KEPT_STORED_STRING ? copy(stored.bytes, Int(stored.count)) : nil
     }
   }
 
@@ -103,7 +105,17 @@ package struct MemoryReads: @unchecked Sendable {
     case KEPT_SLOT_INT: return .int(Int64(bitPattern: word))
     case KEPT_SLOT_DOUBLE: return .double(Double(bitPattern: word))
     case KEPT_SLOT_UNKNOWN: return nil
+    case KEPT_SLOT_TEXT: return withEntry(key) { .some($0.value) } ?? text(key)
     default: return withEntry(key) { .some($0.value) }
+    }
+  }
+
+  /// A short text that has no entry.
+  private func text(_ key: PreparedBytes) -> Value?? {
+    withUnsafeTemporaryAllocation(byteCount: Int(KEPT_RECORDS_TEXT) + 1, alignment: 8) { buffer in
+      var length = 0
+      guard let start = buffer.baseAddress, readString(key, start, buffer.count, &length) == .value else { return nil }
+      return .string(String(decoding: UnsafeRawBufferPointer(rebasing: buffer[..<length]), as: UTF8.self))
     }
   }
 
@@ -114,24 +126,33 @@ package struct MemoryReads: @unchecked Sendable {
   /// The kind of a key's value, and a bool, an integer or the bits of a double.
   @inline(__always)
   private func readWord(_ key: PreparedBytes, _ word: inout UInt64) -> Int {
-    kept_seqlock_read_word(words, key.bytes.baseAddress, key.bytes.count, key.hash, &word)
+    kept_read_word(words, key.bytes.baseAddress, key.bytes.count, key.hash, &word)
   }
 
   /// Passes the value of a key to `copy` if the index has it; nil from `copy` leaves the key to the ordinary path.
-  @inline(__always)
-  private func fromIndex(_ key: PreparedBytes, _ copy: (Value) -> Void?) -> MemoryRead {
-    withEntry(key) { $0.value.flatMap(copy) } == nil ? .unknown : .value
+  @inline(never)
+  private func fromIndex(
+    _ key: PreparedBytes, _ copy: (Value) -> Void?, orCopy: (kept_located) -> Void? = { _ in nil }
+  ) -> MemoryRead {
+    withEntry(key, { $0.value.flatMap(copy) }, orCopy: orCopy) == nil ? .unknown : .value
   }
 
-  /// Passes the entry of a key to `body`; nil if there is none or if the store is closed.
+  /// Passes the entry of a key to `body`, or its value in a record to `orCopy`; nil if there is neither or if the store
+  /// is closed.
   @inline(__always)
-  private func withEntry<Result>(_ key: PreparedBytes, _ body: (MemoryEntry) -> Result?) -> Result? {
+  private func withEntry<Result>(
+    _ key: PreparedBytes, _ body: (MemoryEntry) -> Result?, orCopy: (kept_located) -> Result? = { _ in nil }
+  ) -> Result? {
     let place = kept_read_context_generation(words)
     let generation = place.map(kept_load64) ?? 1
     guard generation % 2 == 0, let header = kept_read_context_header(words) else { return nil }
     return Unmanaged<MemoryIndex>.fromOpaque(header.pointee.index)._withUnsafeGuaranteedRef { index in
       // Inside, the entry that was found stays allocated, and while the handle is open it belongs to this store.
-      index.read(key, at: generation) { kept_read_context_generation(words) == place ? body($0) : nil }
+      index.read(key, at: generation) {
+        kept_read_context_generation(words) == place ? body($0) : nil
+      } copy: {
+        kept_read_context_generation(words) == place ? orCopy($0) : nil
+      }
     }
   }
 }

@@ -58,6 +58,9 @@ extension StoredValue {
   /// The bytes of a string; nil for a value of another kind.
   package var string: UnsafeBufferPointer<UInt8>? { kind == 5 ? payload.bindMemory(to: UInt8.self) : nil }
 
+  /// Whether readers without a lock read it from a record.
+  package var isShort: Bool { payload.count <= KEPT_RECORDS_TEXT && isPlain && kind != 6 }
+
   /// Whether the bytes are those of a value; false if that takes more than a look.
   var isPlain: Bool {
     switch kind {

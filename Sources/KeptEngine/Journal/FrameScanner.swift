@@ -10,13 +10,14 @@ package final class FrameScanner {
   private let journal: Journal
   private let limit: Position
   /// The place of the next frame.
-  package private(set) var place: FramePlace
+  // Not checked for exclusive access, as `windowStart`: neither is accessed during a change of it.
+  @exclusivity(unchecked) package private(set) var place: FramePlace
   /// The id of the journal that follows, once the seal was read.
   package private(set) var next: UInt64?
 
   // Bytes of the journal from `windowStart` on.
   private let window = ByteBuffer(to: "read commits from the journal")
-  private var windowStart: Position = 0
+  @exclusivity(unchecked) private var windowStart: Position = 0
   // The longest frame that is read before it was verified.
   private static let piece = 64 << 10
   private static let firstPiece = 8 << 10

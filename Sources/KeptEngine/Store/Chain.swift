@@ -12,8 +12,9 @@ package final class Chain {
   /// The journals from the checkpoint on, the last one being where the next frame is.
   private(set) var journals: [Journal]
   /// The place of the next frame.
-  package private(set) var place: FramePlace
-  private(set) var overlay: Overlay
+  // Not checked for exclusive access, which each frame would pay for: no access lasts longer than a method.
+  @exclusivity(unchecked) package private(set) var place: FramePlace
+  @exclusivity(unchecked) private(set) var overlay: Overlay
   // The commits of the chain before, from a revision on, up to those in the checkpoint: for observers that have not
   // received them yet.
   private var before: (start: Revision, overlay: Overlay)?
@@ -250,6 +251,14 @@ package final class Chain {
     }
   }
 
+  /// The state of a key; nil if something must be read for it.
+  package func loadedState(of key: KeyName) throws(StoreError) -> KeyState? {
+    let change = try overlay.change(of: key)
+    if case .inJournal = change?.value { return nil }
+    let record = key.exact.withBytes { values.loadedRecord(of: UnsafeRawBufferPointer($0)) }
+    return try record.map { record throws(StoreError) in try KeyState(record, change, floor: floor) }
+  }
+
   /// The state of a key, or the reason if its bytes cannot be read.
   package func stateOrDamage(of key: KeyName) throws(StoreError) -> Result<KeyState, StoreError> {
     do throws(StoreError) { return .success(try state(of: key)) } catch {
@@ -365,8 +374,10 @@ package final class Chain {
   package func heads(after revision: Revision) -> [FrameHead]? {
     guard knowsCommits(after: revision) else { return nil }
     let first = values.header.revision
-    let older = before.map { $0.overlay.heads.filter { $0.revision > revision && $0.revision <= first } } ?? []
-    return older + overlay.heads[(overlay.heads.firstIndex { $0.revision > revision } ?? overlay.heads.endIndex)...]
+    let older = before?.overlay.heads.filter { $0.revision > revision && $0.revision <= first } ?? []
+    // Observers ask for the last ones.
+    let known = overlay.heads.lastIndex { $0.revision <= revision } ?? -1
+    return older + overlay.heads[(known + 1)...]
   }
 
   /// The revision of the last change of a key that begins with a text, if that is after `base`; else any below.

@@ -166,15 +166,10 @@ package final class ValuesReader: @unchecked Sendable {
     throw Self.damaged(path, "its hash table has no empty slot")
   }
 
-  /// The same, and readers without a lock find the record from then on.
+  /// Lets readers find a record from then on, whose value they copy without checking it again.
   ///
   /// Only inside the gate of these readers, or while no other thread can change the image.
-  @discardableResult
-  package func recordToRemember(of key: PreparedBytes) throws(StoreError) -> Record? {
-    let record = try record(of: UnsafeRawBufferPointer(key.bytes))
-    if let record { image.remember(key, record) }
-    return record
-  }
+  package func remember(_ record: Record, of key: PreparedBytes) { image.remember(key, record) }
 
   /// The record of a key without reading a block; the outer nil if that is needed, or if something is damaged.
   package func loadedRecord(of key: UnsafeRawBufferPointer) -> Record?? {

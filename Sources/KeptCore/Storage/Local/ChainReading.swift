@@ -69,10 +69,9 @@ extension Chain {
       (state.changed, KeyedEntry(key: key, entry: Entry(state) ?? Entry(value: nil, revision: state.revision)))
     }
     let commits = heads(after: revision)
-    let tags = Set(commits?.map(\.tag) ?? [])
     var delta = Delta(
       entries.inOrder(of: \.0, then: \.1.key.exact).map(\.1), upTo: self.revision,
-      tag: tags.count == 1 ? tags.first.flatMap { $0 } : nil,
+      tag: commits?.first.flatMap { first in commits?.allSatisfy { $0.tag == first.tag } == true ? first.tag : nil },
       time: commits?.last.map { Timestamp(nanosecondsSince1970: $0.time) })
     delta.mayHaveMissed = commits == nil
     return .changed(delta)

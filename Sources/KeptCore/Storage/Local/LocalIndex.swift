@@ -121,22 +121,17 @@ final class LocalIndex: EngineFollower {
 
   /// The entry of a key that has changed; the outer nil if something must be read for it.
   private func entry(of key: KeyName, _ chain: Chain) -> Entry?? {
-    let isInMemory =
-      switch try? chain.change(of: key)?.value {
-      case .inJournal: false
-      default: key.exact.withBytes { chain.values.loadedRecord(of: UnsafeRawBufferPointer($0)) } != nil
-      }
-    return isInMemory ? (try? chain.state(of: key)).map { Entry($0) } : nil
+    (try? chain.loadedState(of: key)).map { Entry($0) }
   }
 
-  /// Adds a key that was read, if its value is not in the image as it reads.
+  /// Adds a key that was read, unless readers find its value in the image.
   func add(_ key: KeyName, _ state: KeyState, _ chain: Chain, in view: ReadView?) {
     let entry = Entry(state)
     self.state.updateQuietly { state in
       // The engine's lock is held, so both are as of the same time, and the image does not change.
-      if values != nil { _ = key.withPrepared { try? chain.values.recordToRemember(of: $0) } }
-      if values == nil || mayHaveChanged(key, chain) || entry?.shown != entry?.value {
-        change(chain) { $0.put(key, entry) }
+      let hasChanged = values == nil || mayHaveChanged(key, chain)
+      if hasChanged || key.withPrepared({ chain.values.entry(of: $0, under: index) }) == nil {
+        change(chain) { $0.put(key, entry, hidesRecord: hasChanged) }
       }
       if let (view, reading) = state.views.first(where: { $0.view === view }) {
         view.index.change(current: chain.position, applied: chain.revision) { $0.put(key, entry, reading) }
@@ -215,13 +210,19 @@ extension EntryTable {
 }
 
 extension ValuesReader {
-  /// Reads the entry of a key, also from the file, and remembers its place; nil if the engine must be asked.
+  /// Reads the entry of a key, also from the file; nil if the engine must be asked.
   ///
-  /// Only for readers inside the gate.
-  func entry(of key: PreparedBytes) -> Entry?? {
-    guard !isFull, let found = try? recordToRemember(of: key) as Record?? else { return nil }
-    guard let record = found, !record.flags.contains(.removal) else { return .some(nil) }
-    guard record.readsAsStored, let state = try? KeyState(record) else { return nil }
+  /// So it is for what takes long to read, which the index has from then on. Only for readers inside the gate.
+  func entry(of key: PreparedBytes, under index: Index) -> Entry?? {
+    guard !isFull, let found = try? record(of: UnsafeRawBufferPointer(key.bytes)) as Record?? else { return nil }
+    guard let record = found, !record.flags.contains(.removal) else {
+      return index.hasRoom(for: nil) ? nil : .some(nil)
+    }
+    guard record.readsAsStored, record.value.isShort || !index.hasRoom(for: record.value),
+      let state = try? KeyState(record)
+    else { return nil }
+    // Only now, because its value is one.
+    remember(record, of: key)
     return .some(Entry(state))
   }
 }

@@ -101,7 +101,7 @@ public final class LocalStorage: Storage {
     let index = readers.index
     return index.gate.pass(at: engine.published) { () -> Entry?? in
       if let found = index.entry(for: key) { return found.isElsewhere ? nil : .some(found.entry) }
-      return readers.values?.entry(of: key)
+      return readers.values?.entry(of: key, under: index)
     }
   }
 
@@ -198,8 +198,6 @@ public final class LocalStorage: Storage {
 
 extension LocalStorage: FastStorage {
   var header: UnsafePointer<kept_index_header> { readers.index.header }
-
-  var memoryReaders: kept_readers { kept_image_readers() }
 
   var generationAddress: UnsafePointer<UInt64> { engine.publishedAddress }
 

@@ -107,11 +107,13 @@ final class EntryTable: @unchecked Sendable {
   /// - Parameters:
   ///   - isAdmitted: whether the value is known to be one that the declaration admits.
   ///   - reading: how the entry reads; nil for a reader without layers.
+  ///   - hidesRecord: whether a record of the key beneath the index is out of date.
   @inline(never)
   func put(
     _ key: KeyName, _ stored: Value?, _ revision: Revision, _ declaration: Declaration?, isAdmitted: Bool = false,
-    _ reading: (any EntryReading)?
+    _ reading: (any EntryReading)?, hidesRecord: Bool = true
   ) {
+    if hidesRecord { kept_hide_record(header, key.hash) }
     let known = key.exact.withBytes { search.slot(of: $0, key.hash) }
     let slot = known ?? newSlot(key)
     slot.pointee.indexed?._withUnsafeGuaranteedRef { indexed in
@@ -155,6 +157,7 @@ final class EntryTable: @unchecked Sendable {
   /// - Parameter stored: the value as the key's declaration admits it.
   @inline(never)
   func put(_ stored: Value?, for known: Known, at revision: Revision, _ reading: (any EntryReading)?) {
+    kept_hide_record(header, known.slot.pointee.hash)
     let slot = reading == nil ? known.slot : search.slot(of: known.key, known.slot.pointee.hash)
     slot?.pointee.indexed?._withUnsafeGuaranteedRef { indexed in
       if indexed.value == nil { absent -= 1 }
@@ -165,8 +168,13 @@ final class EntryTable: @unchecked Sendable {
     }
   }
 
-  func put(_ key: KeyName, _ entry: Entry?, isAdmitted: Bool = false, _ reading: (any EntryReading)? = nil) {
-    put(key, entry?.value, entry?.revision ?? 0, entry?.declaration, isAdmitted: isAdmitted, reading)
+  func put(
+    _ key: KeyName, _ entry: Entry?, isAdmitted: Bool = false, _ reading: (any EntryReading)? = nil,
+    hidesRecord: Bool = true
+  ) {
+    put(
+      key, entry?.value, entry?.revision ?? 0, entry?.declaration, isAdmitted: isAdmitted, reading,
+      hidesRecord: hidesRecord)
   }
 
   private func newSlot(_ key: KeyName) -> UnsafeMutablePointer<kept_slot> {
@@ -186,6 +194,7 @@ final class EntryTable: @unchecked Sendable {
     for slot in search.slots { slot.indexed?.release() }
     search.table.pointee.clear()
     keys.removeAll()
+    kept_hide_no_record(header)
     (count, absent) = (0, 0)
   }
 
@@ -198,6 +207,7 @@ final class EntryTable: @unchecked Sendable {
     search.table.pointee.clear()
     show()
     keys.shrink()
+    kept_hide_no_record(header)
     (count, absent) = (0, 0)
   }
 
@@ -228,7 +238,7 @@ final class EntryTable: @unchecked Sendable {
     table.initialize(
       to: kept_slots(
         mask: UInt64(groups - 1), slots: bytes.assumingMemoryBound(to: kept_slot.self),
-        tags: (bytes + slotBytes).assumingMemoryBound(to: UInt64.self), filter: 0))
+        tags: (bytes + slotBytes).assumingMemoryBound(to: UInt64.self)))
     table.pointee.clear()
     return table
   }
@@ -250,7 +260,6 @@ extension kept_slots {
   fileprivate func giveBack() { kept_give_back(bytes.baseAddress, bytes.count) }
 
   fileprivate mutating func clear() {
-    kept_store64(&filter, 0)
     tags.initialize(repeating: 0, count: groups)
     all.initialize(repeating: kept_slot())
   }

@@ -11,6 +11,7 @@
 //   for G.
 
 import CPlatform
+import KeptEngine
 import KeptValues
 
 /// The index of one open store, and later of others: see ``Indexes``.
@@ -50,6 +51,15 @@ final class Index: MemoryIndex, @unchecked Sendable {
   func entry(for key: PreparedBytes) -> IndexedEntry? {
     table.search.find(key.bytes, hash: key.hash)?.takeUnretainedValue()
   }
+
+  /// Whether there is room for a key that has not changed: one that is absent, or whose value takes long to read.
+  func hasRoom(for value: StoredValue?) -> Bool {
+    guard let value else { return table.count < Self.mostRead / 2 }
+    return value.payload.count <= Self.longestRead && table.count < Self.mostRead
+  }
+
+  private static let mostRead = 2048
+  private static let longestRead = 1024
 
   /// Moves the table to another revision; afterwards it is current at `current`, or at no generation for nil.
   ///
