@@ -14,7 +14,7 @@ package struct JournalHeader: Equatable, Sendable {
   /// Where the frames begin in the file: in another sector of the disk, so that no frame is written with the head.
   package static let frames = 512
   static let copy = 256
-  private static let words = 6
+  private static let length = 48
   private static let magic: UInt64 = 0x6C6E_724A_7470_654B
   private static let format: UInt64 = 2
 
@@ -30,28 +30,29 @@ package struct JournalHeader: Equatable, Sendable {
 
   /// Reads the copy at an offset.
   init?(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
-    let words = (0..<Self.words).compactMap { bytes.number(offset + 8 * $0, UInt64.self) }
-    guard words.count == Self.words else { return nil }
-    self.init(store: StoreID(high: words[2], low: words[3]), journal: words[4], number: words[5])
-    guard words == encoded else { return nil }
+    guard let head = bytes.part(from: offset, Self.length) else { return nil }
+    func word(_ number: Int) -> UInt64 { head.number(8 * number, UInt64.self) ?? 0 }
+    self.init(store: StoreID(high: word(2), low: word(3)), journal: word(4), number: word(5))
+    guard withEncoded({ $0.elementsEqual(head) }) else { return nil }
   }
 
-  /// The words of the head.
-  private var encoded: [UInt64] {
-    var words = [Self.magic, Self.format, store.high, store.low, journal, number].map(\.littleEndian)
-    let sum = words.withUnsafeBytes { $0.checksum }
-    words[1] |= (UInt64(sum) << 32).littleEndian
-    return words.map { UInt64(littleEndian: $0) }
+  /// Calls `body` with the bytes of the head.
+  private func withEncoded<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    var words = (
+      Self.magic.littleEndian, Self.format.littleEndian, store.high.littleEndian, store.low.littleEndian,
+      journal.littleEndian, number.littleEndian
+    )
+    let sum = withUnsafeBytes(of: words) { $0.checksum }
+    words.1 |= (UInt64(sum) << 32).littleEndian
+    return withUnsafeBytes(of: words, body)
   }
 
   func write(to file: StoreFile) throws(StoreError) {
     let head = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.frames, alignment: 8)
     defer { head.deallocate() }
     head.initializeMemory(as: UInt8.self, repeating: 0)
-    for (index, word) in encoded.enumerated() {
-      for start in [0, Self.copy] {
-        head.storeBytes(of: word.littleEndian, toByteOffset: start + 8 * index, as: UInt64.self)
-      }
+    withEncoded { bytes in
+      for start in [0, Self.copy] { UnsafeMutableRawBufferPointer(rebasing: head[start...]).copyMemory(from: bytes) }
     }
     try file.write(UnsafeRawBufferPointer(head), at: 0)
   }

@@ -118,16 +118,14 @@ struct PulseWords: @unchecked Sendable {
 
   /// Whether the header identifies this page as the pulse of a store.
   func belongs(to store: StoreID) -> Bool {
-    zip(Self.header(store), 0...).allSatisfy { word, number in
-      start.load(fromByteOffset: 8 * number, as: UInt64.self) == word
-    }
+    start.load(as: Header.self) == Self.header(store)
   }
 
   /// Sets the page up; no other process uses it.
   ///
   /// Killed in between, the page belongs to no store.
   func initialize(for store: StoreID, published: Position, checkpoint: UInt64, synced: Position, doubt: UInt64) {
-    write([0, 0, 0, 0])
+    write((0, 0, 0, 0))
     kept_fence()
     for (word, value) in [
       (publishedWord, published), (echoWord, published), (checkpointWord, checkpoint), (syncedWord, synced),
@@ -149,11 +147,9 @@ struct PulseWords: @unchecked Sendable {
 
   private static let bootOffset = 32
 
-  private func write(_ header: [UInt64]) {
-    for (number, word) in header.enumerated() {
-      start.storeBytes(of: word, toByteOffset: 8 * number, as: UInt64.self)
-    }
-  }
+  private typealias Header = (UInt64, UInt64, UInt64, UInt64)
 
-  private static func header(_ store: StoreID) -> [UInt64] { [magic, format, store.high, store.low] }
+  private func write(_ header: Header) { start.storeBytes(of: header, as: Header.self) }
+
+  private static func header(_ store: StoreID) -> Header { (magic, format, store.high, store.low) }
 }

@@ -65,6 +65,7 @@ package final class Engine: Sendable {
   let writing = Monitor(())
   private let follower: (any EngineFollower)?
   let folder: OpenFolder
+  private let place: FileIdentity
   let pulse: Pulse
   // Its open file has the lock of the folder; nil in the child of a fork. It is used only inside.
   let lock: Monitor<StoreFile?>
@@ -95,6 +96,7 @@ package final class Engine: Sendable {
     let (lock, chain, pulse) = try Self.open(folder, fits, waiting: timeoutMilliseconds)
     (self.lock, self.pulse, self.fits, self.follower) = (Monitor(lock), pulse, fits, follower)
     self.timeoutMilliseconds = timeoutMilliseconds
+    place = try folder.status().identity
     self.folder = folder
     state = Monitor(State(chain: chain, writer: FrameWriter()))
     forked = EngineFork(self.lock, pulse, checkpoints, state, folding)
@@ -217,10 +219,9 @@ package final class Engine: Sendable {
 
   private func checkPlace(of state: borrowing State) throws(StoreError) {
     let (path, chain) = (FolderAnchor.shown(folder.path), state.chain)
-    let own = try folder.status().identity
     let found = FileStatus(of: path, followingLinks: true)
     // Where this process may no longer enter a folder, nothing is known to have changed.
-    guard found?.identity == own || found == nil && kept_errno() == EACCES else {
+    guard found?.identity == place || found == nil && kept_errno() == EACCES else {
       throw StoreError(
         .unavailable, "\(path) was removed or replaced by another folder; open the store again")
     }
