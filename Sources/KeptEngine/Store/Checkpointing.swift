@@ -12,12 +12,12 @@ extension Engine {
   package func checkpoint(
     if isDue: () throws(StoreError) -> Bool = { () throws(StoreError) in true }
   ) throws(StoreError) {
-    checkpoints.wait { isBusy -> Void? in
-      if isBusy { return nil }
-      isBusy = true
+    work.wait { work -> Void? in
+      if work.isCheckpoint { return nil }
+      work.isCheckpoint = true
       return ()
     }
-    defer { checkpoints.update { $0 = false } }
+    defer { work.update { $0.isCheckpoint = false } }
     // So that a fork waits for the next pause.
     Fork.gate.enter()
     defer { Fork.gate.leave() }

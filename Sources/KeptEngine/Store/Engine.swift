@@ -69,8 +69,12 @@ package final class Engine: Sendable {
   let pulse: Pulse
   // Its open file has the lock of the folder; nil in the child of a fork. It is used only inside.
   let lock: Monitor<StoreFile?>
-  // Whether a thread of this process makes a checkpoint, or closes the store.
-  let checkpoints = Monitor(false)
+  /// What at most one thread of this process does at a time.
+  struct Work {
+    var isCheckpoint = false
+    var isSync = false
+  }
+  let work = Monitor(Work())
   // The files that a checkpoint has open while a fork may happen.
   let folding = Monitor<[StoreFile]>([])
   private let forked: EngineFork
@@ -99,7 +103,7 @@ package final class Engine: Sendable {
     place = try folder.status().identity
     self.folder = folder
     state = Monitor(State(chain: chain, writer: FrameWriter()))
-    forked = EngineFork(self.lock, pulse, checkpoints, state, folding)
+    forked = EngineFork(self.lock, pulse, work, state, folding)
     Fork.join(forked)
   }
 

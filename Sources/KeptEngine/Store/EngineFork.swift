@@ -14,22 +14,21 @@ import KeptValues
 final class EngineFork: ForkAware {
   private let lock: Monitor<StoreFile?>
   private let pulse: Pulse
-  private let checkpoints: Monitor<Bool>
+  private let work: Monitor<Engine.Work>
   private let state: Monitor<Engine.State>
   private let folding: Monitor<[StoreFile]>
 
   init(
-    _ lock: Monitor<StoreFile?>, _ pulse: Pulse, _ checkpoints: Monitor<Bool>, _ state: Monitor<Engine.State>,
+    _ lock: Monitor<StoreFile?>, _ pulse: Pulse, _ work: Monitor<Engine.Work>, _ state: Monitor<Engine.State>,
     _ folding: Monitor<[StoreFile]>
   ) {
-    (self.lock, self.pulse, self.checkpoints, self.state) = (lock, pulse, checkpoints, state)
-    self.folding = folding
+    (self.lock, self.pulse, self.work, self.state, self.folding) = (lock, pulse, work, state, folding)
   }
 
   func afterForkInChild() {
     lock.updateQuietly { $0 = nil }
     pulse.afterForkInChild()
-    checkpoints.updateQuietly { $0 = false }
+    work.updateQuietly { $0 = Engine.Work() }
     folding.updateQuietly { files in
       // The thread that refers to them does not exist here, so nothing else closes them.
       for file in files { kept_engine_close(file.descriptor) }

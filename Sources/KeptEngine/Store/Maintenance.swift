@@ -112,7 +112,7 @@ extension Engine {
     }
     state.update { $0.isClosed = true }
     // Another thread may be making a checkpoint. It needs the locks, and ends soon.
-    checkpoints.wait { isBusy in isBusy ? nil : () }
+    work.wait { work in work.isCheckpoint ? nil : () }
     pulse.release()
     lock.updateQuietly { lock in
       if let lock { kept_engine_unlock_folder(lock.descriptor) }

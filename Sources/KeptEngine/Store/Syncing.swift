@@ -10,6 +10,16 @@ extension Engine {
   /// Throws the system's error. After that, and until a newer checkpoint has the journal, each call makes a
   /// checkpoint first: the system may have dropped unwritten data, and reports this only once.
   package func sync() throws(StoreError) {
+    let published = try read { chain throws(StoreError) in chain.place.position }
+    // Threads that arrive during a sync wait for its end, and then one of them syncs for all.
+    let isDone = work.wait { work -> Bool? in
+      if pulse.words.synced >= published { return true }
+      if work.isSync { return nil }
+      work.isSync = true
+      return false
+    }
+    if isDone { return }
+    defer { work.update { $0.isSync = false } }
     // The first checkpoint may only finish one that was interrupted, which does not end the doubt.
     for _ in 0..<3 {
       let (first, journals, published) = try read { chain throws(StoreError) in
