@@ -32,8 +32,8 @@ protocol FastStorage: Storage {
 
   /// Commits a new value of one key at once; nil, with nothing done, if that needs ``Storage/commit(_:)``.
   ///
-  /// The commit need not be durable, and no handle observes it.
-  func put(_ value: Value, for key: PreparedBytes, tag: String?) -> Revision?
+  /// No handle observes the commit. If it has to be durable, a ``Storage/flush()`` must follow.
+  func put(_ value: Value, for key: PreparedBytes, _ durability: Durability, tag: String?) -> Revision?
 }
 
 /// A key in the index of a storage.

@@ -236,7 +236,10 @@ extension Store {
     try checkOpen()
     layerStack.watchAgain()
     try layerStack.checkUnlocked(key)
-    if expected == nil, let revision = key.withPrepared({ putAlone(value, for: $0) }) { return revision }
+    if expected == nil, let revision = key.withPrepared({ putAlone(value, for: $0) }) {
+      if options.durability == .durable { try storage().flush() }
+      return revision
+    }
     var batch = newBatch()
     batch.edit(key, .set(value))
     if let expected { batch.conditions = [.revision(key, expected)] }
@@ -245,11 +248,12 @@ extension Store {
     return commit.changes.isEmpty ? expected ?? commit.revision : commit.revision
   }
 
-  /// Commits a new value of a key that is known to be valid, without a batch; nil, with nothing done, if it needs one.
+  /// Commits a new value of a key that is known to be valid, without a batch and not yet durably; nil, with nothing done,
+  /// if it needs one.
   private func putAlone(_ value: Value, for key: PreparedBytes) -> Revision? {
-    // Neither durable nor observed. The storage looks again with the write lock, which would be taken in vain.
-    guard options.durability == .shared, laterVersion.load(ordering: .acquiring) == 0, !shared.feed.isObserved,
-      let revision = fast?.put(value, for: key, tag: options.tag)
+    // Not observed. The storage looks again with the write lock, which would be taken in vain.
+    guard laterVersion.load(ordering: .acquiring) == 0, !shared.feed.isObserved,
+      let revision = fast?.put(value, for: key, options.durability, tag: options.tag)
     else { return nil }
     noteWrite()
     return revision
@@ -262,7 +266,8 @@ extension Store {
   /// Commits a value of a key that the index knows; false, with nothing done, if that needs a check or a
   /// batch.
   package func putKnown(_ value: Value, for key: PreparedBytes) -> Bool {
-    guard value.bytesAsStored != nil, !hasEnded, layerStack.sources.isEmpty else { return false }
+    guard options.durability == .shared, value.bytesAsStored != nil, !hasEnded, layerStack.sources.isEmpty
+    else { return false }
     return putAlone(value, for: key) != nil
   }
 

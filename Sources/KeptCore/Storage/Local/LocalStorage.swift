@@ -141,22 +141,16 @@ public final class LocalStorage: Storage {
   }
 
   public func flush() throws(StoreError) {
-    // A closed store throws here.
-    _ = try revision()
-    try sync()
-  }
-
-  private func sync() throws(StoreError) {
     try engine.sync()
     // A sync of files that no process finds is not durable.
     try engine.checkPlace()
   }
 
-  /// Throws if no process would find a commit, as far as was looked within the last second: for each commit that would
-  /// take too long.
-  private func checkPlaceIfDue() throws(StoreError) {
+  /// Throws if no process would find a commit; for one that need not be durable, as far as was looked within the last
+  /// second: for each that would take too long.
+  private func checkPlace(before durability: Durability) throws(StoreError) {
     let now = MonotonicTime.milliseconds
-    guard now - placeChecked.load(ordering: .relaxed) >= 1000 else { return }
+    guard durability == .durable || now - placeChecked.load(ordering: .relaxed) >= 1000 else { return }
     try engine.checkPlace()
     placeChecked.store(now, ordering: .relaxed)
   }
@@ -231,9 +225,9 @@ extension LocalStorage: FastStorage {
 
   func remove(_ view: ReadView) { readers.remove(view) }
 
-  func put(_ value: Value, for key: PreparedBytes, tag: String?) -> Revision? {
+  func put(_ value: Value, for key: PreparedBytes, _ durability: Durability, tag: String?) -> Revision? {
     // Before it is compared, which may take as long as the value is.
-    guard value.bytes <= Self.mostAtOnce, (try? checkPlaceIfDue()) != nil else { return nil }
+    guard value.bytes <= Self.mostAtOnce, (try? checkPlace(before: durability)) != nil else { return nil }
     var revision: Revision?
     whileSilent { revision = putAtOnce(value, for: key, tag: tag) }
     return revision
@@ -276,7 +270,7 @@ extension LocalStorage: ExclusiveStorage {
   func commit(
     waiting milliseconds: Int, making make: () throws(StoreError) -> Batch
   ) throws(StoreError) -> Commit {
-    try checkPlaceIfDue()
+    try checkPlace(before: .shared)
     let observer = commitObserver.read(\.self)
     let (batch, commit) = try engine.takeTurn(timeoutMilliseconds: Int64(milliseconds)) { turn throws(StoreError) in
       let batch = try make()
@@ -292,13 +286,13 @@ extension LocalStorage: ExclusiveStorage {
       }
       return (batch, commit)
     }
-    if batch.durability == .durable { try sync() }
+    if batch.durability == .durable { try flush() }
     return commit
   }
 
   /// Commits a batch of many keys, which is made ready before others are kept out.
   private func commitLong(_ batch: Batch, waiting milliseconds: Int) throws(StoreError) -> Commit {
-    try checkPlaceIfDue()
+    try checkPlace(before: .shared)
     let (deadline, observer) = (MonotonicTime.milliseconds + Int64(milliseconds), commitObserver.read(\.self))
     var made: LongCommit?
     for attempt in 1...LongCommit.mostAttempts where made == nil {
@@ -323,7 +317,7 @@ extension LocalStorage: ExclusiveStorage {
     }
     guard let made else { throw StoreError(.busy, "other programs committed many keys at the same time; try again") }
     engine.add(made.frames)
-    if batch.durability == .durable { try sync() }
+    if batch.durability == .durable { try flush() }
     return made.commit
   }
 }

@@ -177,7 +177,7 @@ import Testing
     for store in stores { #expect(try store.value(forKey: "key.3") == 1) }
     _ = try one.commit(batch(2))
     func put(_ value: Value, _ number: Int) throws -> Revision? {
-      try name(number).withPrepared { one.put(value, for: $0, tag: nil) }
+      try name(number).withPrepared { one.put(value, for: $0, .shared, tag: nil) }
     }
     // The image has 1, which is not the present value.
     #expect(try put(1, 4) != 2)

@@ -82,12 +82,12 @@ import Testing
     storage.readers.maintenance.end()
     other.readers.maintenance.end()
     try storage.commit(key("b"), .set(1))
-    #expect(try key("b").withPrepared { storage.put(2, for: $0, tag: nil) } != nil)
+    #expect(try key("b").withPrepared { storage.put(2, for: $0, .shared, tag: nil) } != nil)
     for number in 0..<64 { try storage.commit(key("a\(number)"), .set(.bytes(Array(repeating: 1, count: 1 << 20)))) }
     #expect(other.engine.pulse.takeCheckpointing())
     let error = #expect(throws: StoreError.self) { try storage.commit(batch) }
     #expect(error?.code == .busy)
-    #expect(try key("b").withPrepared { storage.put(3, for: $0, tag: nil) } == nil)
+    #expect(try key("b").withPrepared { storage.put(3, for: $0, .shared, tag: nil) } == nil)
     other.engine.pulse.releaseCheckpointing()
     mkdir(draft, 0o700)
     for _ in 0..<2 {

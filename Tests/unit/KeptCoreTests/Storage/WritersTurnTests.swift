@@ -57,7 +57,9 @@ import Testing
     let witness = Witness(storage)
     storage.report(to: witness)
     _ = try storage.commit(set("a", 1))
-    func put(_ value: Value) throws -> Revision? { try key("a").withPrepared { storage.put(value, for: $0, tag: nil) } }
+    func put(_ value: Value) throws -> Revision? {
+      try key("a").withPrepared { storage.put(value, for: $0, .shared, tag: nil) }
+    }
     #expect(try put(2) == nil)
     witness.isSilent.update { $0 = true }
     #expect(try put(2) == 2)

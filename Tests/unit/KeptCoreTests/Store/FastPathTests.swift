@@ -20,7 +20,7 @@ import Testing
   /// Commits on the fast path; nil if that cannot do it.
   private func put(_ key: String, _ value: Value) throws -> Revision? {
     let before = try store.currentRevision()
-    let revision = try KeyName(key).withPrepared { store.fast?.put(value, for: $0, tag: nil) }
+    let revision = try KeyName(key).withPrepared { store.fast?.put(value, for: $0, .shared, tag: nil) }
     if revision == nil { #expect(try store.currentRevision() == before) }
     return revision
   }
