@@ -4,6 +4,7 @@
 #define KEPT_CPLATFORM_H
 
 #include "Atomics.h"
+#include "Changes.h"
 #include "Checksum.h"
 #include "EngineCalls.h"
 #include "EventDescriptor.h"

@@ -2,6 +2,7 @@
 // (docs/internals/file-format.md describes them).
 
 import CPlatform
+import CPlatform
 package import KeptValues
 
 /// The kind and the payload of a value; the payload is in a buffer.
@@ -75,20 +76,7 @@ extension StoredValue {
 
 extension UnsafeRawBufferPointer {
   /// Whether all bytes are ASCII, and none is 0.
-  var isPlainText: Bool {
-    var at = 0
-    while at + 8 <= count {
-      // The high bit of a byte shows that it is not ASCII, or that taking 1 away from it, or from one below, borrows.
-      let word = loadUnaligned(fromByteOffset: at, as: UInt64.self)
-      if (word | word &- 0x0101_0101_0101_0101) & 0x8080_8080_8080_8080 != 0 { return false }
-      at += 8
-    }
-    while at < count {
-      if !(1...127 ~= self[at]) { return false }
-      at += 1
-    }
-    return true
-  }
+  var isPlainText: Bool { kept_is_plain_text(baseAddress, count) }
 }
 
 extension Value {

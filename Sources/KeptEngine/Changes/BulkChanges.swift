@@ -12,19 +12,18 @@ import KeptValues
 ///   declaration can be read. A payload of more than 4 KiB stays in the journal: the kind is then `placed`, and the
 ///   payload is an index of `places`.
 /// - `order` has each change once, in the order of the keys, and for one key in the order of the frame.
-/// - `slots` has each change once, as bits of the hash of its key and its offset plus 1. No slot from the home of the
-///   hash up to there is 0. Changes of one key are there in the order of the frame. At most half of the slots are used.
 ///
 /// Thread-safe, because nothing changes it.
 // The compiler cannot check it.
 final class BulkChanges: @unchecked Sendable {
   let revision: Revision
   private let bytes = ByteBuffer(to: BulkChanges.purpose)
-  private var order: [UInt32] = []
-  private let slots = ByteBuffer(to: BulkChanges.purpose)
-  private let mask: Int
+  // 32 bits each.
+  private let order = ByteBuffer(to: BulkChanges.purpose)
   private var places: [PlacedValue] = []
-  /// How many of the changes are of a value.
+  /// How many changes there are.
+  private(set) var count = 0
+  /// How many of them are of a value.
   private(set) var valueCount = 0
 
   private static let purpose: StaticString = "read the changes"
@@ -42,54 +41,70 @@ final class BulkChanges: @unchecked Sendable {
     _ passOther: (FrameChange) throws(StoreError) -> Void
   ) throws(StoreError) {
     revision = frame.head.revision
-    var capacity = 8
-    while capacity < 2 * frame.mostChanges { capacity *= 2 }
-    mask = capacity - 1
-    try slots.addZeros(8 * capacity)
-    try bytes.reserve(frame.byteCount)
-    try Memory.ask(for: 4 * frame.mostChanges, to: "\(Self.purpose)")
-    order.reserveCapacity(frame.mostChanges)
-    var (last, isOrdered) = (UnsafeRawBufferPointer(start: nil, count: 0), true)
-    try frame.forEachChange { change throws(StoreError) in
-      guard change.effect.hasKey else { return try passOther(change) }
-      try change.check()
-      let offset = UInt32(truncatingIfNeeded: bytes.count)
-      try copy(change, position, journal)
-      order.append(offset)
-      if change.effect == .value || change.effect == .removed { valueCount += 1 }
-      put(KeyHash.of(change.key.bindMemory(to: UInt8.self)), offset)
-      if change.key.isBefore(last) { isOrdered = false }
-      last = change.key
+    let changes = frame.changes
+    try bytes.reserve(changes.count)
+    let offsets = try order.add(4 * frame.mostChanges).bindMemory(to: UInt32.self)
+    // All before `copied` is in `bytes`.
+    var (at, copied, left) = (0, 0, frame.count)
+    func copy(to end: Int) throws(StoreError) {
+      try bytes.add(UnsafeRawBufferPointer(rebasing: changes[copied..<end]))
+      copied = end
     }
-    if !isOrdered {
-      order.sort { one, other in
-        let (a, b) = (key(at: one), key(at: other))
+    while true {
+      let found = kept_scan_changes(
+        changes.baseAddress, changes.count, &at, Int64(bytes.count - copied), offsets.baseAddress.map { $0 + count },
+        min(left, offsets.count - count))
+      (count, valueCount, left) = (count + found, valueCount + found, left - found)
+      if left == 0 { break }
+      guard count < offsets.count, let change = FrameChange(changes, at: at, changesStart: frame.start) else {
+        throw CommitFrame.malformed
+      }
+      if change.effect.hasKey {
+        try change.check()
+        offsets[count] = UInt32(truncatingIfNeeded: bytes.count + at - copied)
+        count += 1
+        if change.effect == .value || change.effect == .removed { valueCount += 1 }
+        if change.effect == .value, let place = PlacedValue(change, at: position, in: journal) {
+          try copy(to: at + FrameFormat.changeBytes + change.key.count)
+          bytes.put(Self.placed, at: bytes.count - change.key.count - FrameFormat.changeBytes + 1)
+          bytes.put(UInt32(4), at: bytes.count - change.key.count - FrameFormat.changeBytes + 4)
+          try bytes.add(number: UInt32(truncatingIfNeeded: places.count))
+          places.append(place)
+          copied = at + change.bytes.count
+        }
+      } else {
+        try copy(to: at)
+        try passOther(change)
+        copied = at + change.bytes.count
+      }
+      (at, left) = (at + change.bytes.count, left - 1)
+    }
+    try copy(to: at)
+    order.truncate(to: 4 * count)
+    if !kept_are_changes_ordered(bytes.bytes.baseAddress, offsets.baseAddress, count) {
+      var sorted = UnsafeMutableBufferPointer(rebasing: offsets[..<count])
+      sorted.sort { one, other in
+        let (a, b) = (change(at: one).key, change(at: other).key)
         return a.isBefore(b) || one < other && !b.isBefore(a)
       }
     }
   }
 
-  private func copy(_ change: FrameChange, _ position: Position, _ journal: Journal) throws(StoreError) {
-    guard change.effect == .value, let place = PlacedValue(change, at: position, in: journal) else {
-      return try bytes.add(change.bytes)
-    }
-    let at = bytes.count
-    try bytes.add(UnsafeRawBufferPointer(rebasing: change.bytes[..<(FrameFormat.changeBytes + change.key.count)]))
-    bytes.put(Self.placed, at: at + 1)
-    bytes.put(UInt32(4), at: at + 4)
-    try bytes.add(number: UInt32(truncatingIfNeeded: places.count))
-    places.append(place)
+  // MARK: - In order
+
+  private var offsets: UnsafePointer<UInt32>? { order.bytes.bindMemory(to: UInt32.self).baseAddress }
+
+  /// The change at a place in the order of the keys, whose bytes are valid as long as this object exists.
+  func change(_ index: Int) -> FrameChange { change(at: order.bytes.load(fromByteOffset: 4 * index, as: UInt32.self)) }
+
+  private func change(at offset: UInt32) -> FrameChange {
+    // It was checked when it was copied.
+    FrameChange(bytes.bytes, at: Int(offset)) ?? FrameChange.none
   }
 
-  // MARK: - By key
-
-  private func home(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 1) & mask }
-
-  private func put(_ hash: UInt64, _ offset: UInt32) {
-    let slots = slots.mutableBytes
-    var slot = home(hash)
-    while slots.load(fromByteOffset: 8 * slot, as: UInt64.self) != 0 { slot = (slot + 1) & mask }
-    slots.storeBytes(of: (hash >> 32) << 32 | (UInt64(offset) + 1), toByteOffset: 8 * slot, as: UInt64.self)
+  /// The first place in the order that has a key, or one after it.
+  private func firstIndex(from key: UnsafeRawBufferPointer) -> Int {
+    kept_find_change(bytes.bytes.baseAddress, offsets, count, key.baseAddress, key.count)
   }
 
   /// Calls `body` with the changes of a key, in the order of the frame.
@@ -97,46 +112,21 @@ final class BulkChanges: @unchecked Sendable {
     of key: KeyName, _ body: (FrameChange) throws(StoreError) -> Void
   ) throws(StoreError) {
     try key.exact.withBytes { bytes throws(StoreError) in
-      let (bytes, slots) = (UnsafeRawBufferPointer(bytes), slots.bytes)
-      var slot = home(key.hash)
-      while case let word = slots.load(fromByteOffset: 8 * slot, as: UInt64.self), word != 0 {
-        if word >> 32 == key.hash >> 32 {
-          let change = change(at: UInt32(truncatingIfNeeded: word &- 1))
-          if change.key.count == bytes.count, change.key.elementsEqual(bytes) { try body(change) }
-        }
-        slot = (slot + 1) & mask
+      let bytes = UnsafeRawBufferPointer(bytes)
+      for index in firstIndex(from: bytes)..<count {
+        let change = change(index)
+        guard change.key.elementsEqual(bytes) else { return }
+        try body(change)
       }
     }
   }
-
-  // MARK: - In order
-
-  /// How many changes there are.
-  var count: Int { order.count }
-
-  /// The change at a place in the order of the keys, whose bytes are valid as long as this object exists.
-  func change(_ index: Int) -> FrameChange { change(at: order[index]) }
-
-  private func change(at offset: UInt32) -> FrameChange {
-    // It was checked when it was copied.
-    FrameChange(bytes.bytes, at: Int(offset)) ?? FrameChange.none
-  }
-
-  private func key(at offset: UInt32) -> UnsafeRawBufferPointer { change(at: offset).key }
 
   /// The places in the order that have the keys with a prefix.
   func range(below prefix: UnsafeRawBufferPointer) -> Range<Int> {
-    func first(_ isBehind: (UnsafeRawBufferPointer) -> Bool) -> Int {
-      var (low, high) = (0, order.count)
-      while low < high {
-        let middle = low + (high - low) / 2
-        if isBehind(change(middle).key) { high = middle } else { low = middle + 1 }
-      }
-      return low
-    }
-    let start = first { !$0.isBefore(prefix) }
-    let end = first { !$0.isBefore(prefix) && !$0.prefix(prefix.count).elementsEqual(prefix) }
-    return start..<max(start, end)
+    guard let last = prefix.last else { return 0..<count }
+    // No byte of a text is 255.
+    let following = Array(prefix.dropLast()) + [last &+ 1]
+    return firstIndex(from: prefix)..<following.withUnsafeBytes { firstIndex(from: $0) }
   }
 
   /// Adds a change to what is known of its key.

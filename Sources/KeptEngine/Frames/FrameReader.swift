@@ -31,9 +31,9 @@ package struct CommitFrame {
   package let head: FrameHead
   /// How many changes it has.
   package let count: Int
-  private let changes: UnsafeRawBufferPointer
-  // Where they begin in the frame.
-  private let start: Int
+  let changes: UnsafeRawBufferPointer
+  /// Where they begin in the frame.
+  let start: Int
 
   /// Throws `corrupt` if it does not have the form of one.
   init(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
@@ -62,9 +62,6 @@ package struct CommitFrame {
       at += change.bytes.count
     }
   }
-
-  /// The bytes of the changes.
-  var byteCount: Int { changes.count }
 
   /// A bound of the changes that does not depend on the head: the shortest has eight bytes.
   var mostChanges: Int { min(count, changes.count / FrameFormat.changeBytes) }

@@ -405,22 +405,30 @@ package final class Engine: Sendable {
   private func lockForWriting<Result>(
     until deadline: Int64, needsRoom: Bool = true, _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
+    var hasYielded = false
     while true {
-      var isLong = false
+      var (isLong, mustYield) = (false, false)
       let result: Result? = try writing.updateQuietly { _ throws(StoreError) in
         // Before the lock, so that others wait for less.
-        try state.updateQuietly { state throws(StoreError) in
+        let position = try state.updateQuietly { state throws(StoreError) in
           try catchUp(&state)
           isLong = needsRoom && state.chain.length > Self.longestJournals
+          return state.chain.position
         }
         if isLong { return nil }
         guard pulse.lockForWriting(until: min(deadline, MonotonicTime.milliseconds + Self.longestRound)) else {
           return nil
         }
         defer { pulse.unlockForWriting() }
-        return try body()
+        // A long commit, for which it has waited, is read without the lock too.
+        mustYield = !hasYielded && pulse.words.published &- position > Self.mostUnread
+        return mustYield ? nil : try body()
       }
       if let result { return result }
+      if mustYield {
+        hasYielded = true
+        continue
+      }
       if isLong {
         try shortenJournals(until: deadline)
         continue
@@ -430,6 +438,9 @@ package final class Engine: Sendable {
       }
     }
   }
+
+  /// Others wait for the lock while this many bytes of frames are read with it.
+  private static let mostUnread: Position = 64 << 10
 
   /// How long a thread waits for the write lock before it lets other threads try, and a fork happen.
   private static let longestRound: Int64 = 100
