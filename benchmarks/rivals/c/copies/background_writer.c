@@ -35,11 +35,11 @@ static void write_once(background_writer *self, const engine *engine, void *sess
   atomic_fetch_add(&self->written, 1);
 }
 
-static _Noreturn void live(background_writer *self, const engine *engine, const char *folder) {
-  const key own = { 5, "other" };
+static _Noreturn void live(background_writer *self, const engine *engine, const char *folder, bool durable) {
+  const key own = durable ? (key){ 7, "durable" } : (key){ 5, "other" };
   walk walk = walk_begin(&own, 1, 0);
   walk.steps = 1;
-  void *store = engine->open(folder, false);
+  void *store = engine->open(folder, durable);
   void *session = engine->join(store);
   for (wish wish; (wish = atomic_load(&self->wish)) != END; nap()) {
     if (wish == GO) write_once(self, engine, session, &walk);
@@ -50,14 +50,14 @@ static _Noreturn void live(background_writer *self, const engine *engine, const 
   _exit(0);
 }
 
-background_writer *background_writer_start(const engine *engine, const char *folder) {
+background_writer *background_writer_start(const engine *engine, const char *folder, bool durable) {
   background_writer *self = mmap(NULL, sizeof *self, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (self == MAP_FAILED) die("no memory to share");
   pid_t process = fork();
   if (process < 0) die("no process");
   if (process == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    live(self, engine, folder);
+    live(self, engine, folder, durable);
   }
   self->process = process;
   return self;

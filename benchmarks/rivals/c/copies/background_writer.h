@@ -6,8 +6,9 @@
 
 typedef struct background_writer background_writer;
 
-/* Starts the process, which has not opened the store yet and is idle. No store may be open in this process. */
-background_writer *background_writer_start(const engine *engine, const char *folder);
+/* Starts the process, which has not opened the store yet and is idle. No store may be open in this process.
+ * @param durable whether each write survives power loss */
+background_writer *background_writer_start(const engine *engine, const char *folder, bool durable);
 /* Starts writing. Returns after the process has been writing for a while. */
 void background_writer_go(background_writer *started);
 /* Stops writing. Returns after the last write, which may have been waiting.

@@ -4,7 +4,7 @@
 
 #include "../engine.h"
 
-typedef enum act { SNAPSHOT, EXPORT, IMPORT, BACKUP, MIGRATION, RESTORE, ACTS } act;
+typedef enum act { SNAPSHOT, EXPORT, IMPORT, BACKUP, MIGRATION, REPLACING_IMPORT, RESTORE, ACTS } act;
 
 /* An open store. */
 typedef struct life {
@@ -16,12 +16,13 @@ typedef struct life {
 
 /* An operation ends the program if it fails. One that an engine does not have is NULL.
  *
- *   SNAPSHOT    a copy in memory that is independent of later changes; it is freed again
- *   EXPORT      to a file of JSON at the path, synced
- *   IMPORT      from such a file, into an empty store
- *   BACKUP      a copy at the path, where no file exists yet, synced
- *   MIGRATION   sets each key, all in one transaction; before that a backup, to the path if the engine asks for one
- *   RESTORE     from a backup at the path, while the store is open */
+ *   SNAPSHOT          a copy in memory that is independent of later changes; it is freed again
+ *   EXPORT            to a file of JSON at the path, synced
+ *   IMPORT            from such a file
+ *   REPLACING_IMPORT  the same, and removes all other keys
+ *   BACKUP            a copy at the path, where no file exists yet, synced
+ *   MIGRATION         sets each key, all in one transaction; before that a backup, to the path if it asks for one
+ *   RESTORE           from a backup at the path, while the store is open */
 typedef struct copier {
   const engine *engine;
   void (*acts[ACTS])(life *life, const char *path);

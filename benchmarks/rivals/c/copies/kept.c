@@ -22,10 +22,16 @@ static void export_all(life *life, const char *path) {
   expect_done(kept_export_file(life->store, path, NULL, &error), &error, "export");
 }
 
-static void import_all(life *life, const char *path) {
+static void import_file(life *life, const char *path, uint32_t flags) {
+  kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
   kept_error error;
-  expect_done(kept_import_file(life->store, path, NULL, NULL, &error), &error, "import");
+  options.flags = flags;
+  expect_done(kept_import_file(life->store, path, &options, NULL, &error), &error, "import");
 }
+
+static void import_all(life *life, const char *path) { import_file(life, path, 0); }
+
+static void import_replacing(life *life, const char *path) { import_file(life, path, KEPT_TRANSFER_REPLACE); }
 
 static void back_up(life *life, const char *path) {
   kept_error error;
@@ -78,5 +84,6 @@ const copier kept_copier = { &kept,
     [IMPORT] = import_all,
     [BACKUP] = back_up,
     [MIGRATION] = migrate,
+    [REPLACING_IMPORT] = import_replacing,
     [RESTORE] = restore,
   } };

@@ -35,16 +35,30 @@ static const char *const alone[ACTS] = {
   "migration that sets 100,000 keys",
   "restore of 100,000 keys, each differs",
 };
-/* An import has a separate store. Kept restores only if no process writes continuously: otherwise the store is busy. */
+/* Each of these has to change every key, which a migration has changed before. */
+static const bool changes_all[ACTS] = { [IMPORT] = true, [REPLACING_IMPORT] = true, [RESTORE] = true };
 static const char *const beside_writer[ACTS] = {
   [SNAPSHOT] = "longest wait of a writer during a snapshot",
   [EXPORT] = "longest wait of a writer during an export",
   [BACKUP] = "longest wait of a writer during a backup",
   [MIGRATION] = "longest wait of a writer during a migration",
+  [IMPORT] = "longest wait of a writer during an import",
+  [REPLACING_IMPORT] = "longest wait of a writer during an import that replaces",
+  [RESTORE] = "longest wait of a writer during a restore",
+};
+static const char *const beside_durable_writer[ACTS] = {
+  [MIGRATION] = "longest wait of a durable writer during a migration",
+  [IMPORT] = "longest wait of a durable writer during an import",
+  [REPLACING_IMPORT] = "longest wait of a durable writer during an import that replaces",
+  [RESTORE] = "longest wait of a durable writer during a restore",
 };
 
-static double took[ACTS][COPIERS][FULL_ROUNDS], waited[ACTS][COPIERS][FULL_ROUNDS];
-static double waited_anyway[FULL_ROUNDS]; /* the waiting time of Kept's writer without another operation */
+/* Of each kind of writer, the second one durable. */
+#define WRITERS 2
+static const char *const *const rows[WRITERS] = { beside_writer, beside_durable_writer };
+
+static double took[ACTS][COPIERS][FULL_ROUNDS], waited[WRITERS][ACTS][COPIERS][FULL_ROUNDS];
+static double waited_anyway[WRITERS][FULL_ROUNDS]; /* the waiting time of Kept's writer without another operation */
 
 void sync_file(const char *path) {
   int file = open(path, O_RDONLY);
@@ -97,9 +111,10 @@ static double import(const copier *copier, const char *parent, const char *path)
   return ns;
 }
 
-static double wait_during(const copier *copier, act act, life *life, const char *path, background_writer *writer) {
+static double wait_during(const copier *copier, act act, life *life, char *const *paths, background_writer *writer) {
+  if (changes_all[act]) act_once(copier, MIGRATION, life, paths[MIGRATION]);
   background_writer_go(writer);
-  act_once(copier, act, life, path);
+  act_once(copier, act, life, paths[act]);
   return background_writer_rest(writer);
 }
 
@@ -112,22 +127,27 @@ static double wait_during_nothing(background_writer *writer) {
 static void play(int at, const char *parent, size_t round) {
   const copier *copier = copiers[at];
   char *folder = folder_make(parent, "store"), *paths[ACTS];
-  paths[EXPORT] = paths[IMPORT] = folder_path(parent, "export.json");
+  paths[EXPORT] = paths[IMPORT] = paths[REPLACING_IMPORT] = folder_path(parent, "export.json");
   paths[SNAPSHOT] = paths[BACKUP] = paths[RESTORE] = folder_path(parent, "copy");
   paths[MIGRATION] = folder_path(parent, "copy-before");
   copier->engine->close(open_filled(copier->engine, folder, false, filled));
-  background_writer *writer = background_writer_start(copier->engine, folder);
+  background_writer *writers[WRITERS];
+  for (int kind = 0; kind < WRITERS; kind++) writers[kind] = background_writer_start(copier->engine, folder, kind);
   life life = begin(copier->engine, folder);
   for (act act = 0; act < ACTS; act++) {
     if (!copier->acts[act]) continue;
-    took[act][at][round] =
-      act == IMPORT ? import(copier, parent, paths[act]) : act_once(copier, act, &life, paths[act]);
-    if (beside_writer[act]) waited[act][at][round] = wait_during(copier, act, &life, paths[act], writer);
+    if (act == IMPORT) took[act][at][round] = import(copier, parent, paths[act]);
+    else if (alone[act]) took[act][at][round] = act_once(copier, act, &life, paths[act]);
+    for (int kind = 0; kind < WRITERS; kind++) {
+      if (rows[kind][act]) waited[kind][act][at][round] = wait_during(copier, act, &life, paths, writers[kind]);
+    }
     if (act == RESTORE) prove(copier->engine, &life);
   }
-  if (copier == &kept_copier) waited_anyway[round] = wait_during_nothing(writer);
+  for (int kind = 0; kind < WRITERS; kind++) {
+    if (copier == &kept_copier) waited_anyway[kind][round] = wait_during_nothing(writers[kind]);
+  }
   end(copier->engine, &life);
-  background_writer_end(writer);
+  for (int kind = 0; kind < WRITERS; kind++) background_writer_end(writers[kind]);
   free(paths[EXPORT]);
   free(paths[BACKUP]);
   free(paths[MIGRATION]);
@@ -153,8 +173,10 @@ int main(int count, char **arguments) {
   options options = parse_options(count, arguments);
   size_t rounds = options.quick ? QUICK_ROUNDS : FULL_ROUNDS;
   bool is_any = false;
-  for (act act = 0; act < ACTS; act++)
-    is_any |= is_wanted(options, alone[act]) || is_wanted(options, beside_writer[act]);
+  for (act act = 0; act < ACTS; act++) {
+    is_any |= is_wanted(options, alone[act]);
+    for (int kind = 0; kind < WRITERS; kind++) is_any |= is_wanted(options, rows[kind][act]);
+  }
   for (size_t round = 0; is_any && round < rounds; round++) {
     for (int at = 0; at < COPIERS; at++) {
       char *parent = folder_make(options.folder, "life");
@@ -166,8 +188,10 @@ int main(int count, char **arguments) {
   for (act act = 0; act < ACTS; act++) {
     if (is_wanted(options, alone[act])) report(alone[act], took[act], rounds, NULL);
   }
-  for (act act = 0; act < ACTS; act++) {
-    if (is_wanted(options, beside_writer[act])) report(beside_writer[act], waited[act], rounds, waited_anyway);
+  for (int kind = 0; kind < WRITERS; kind++) {
+    for (act act = 0; act < ACTS; act++) {
+      if (is_wanted(options, rows[kind][act])) report(rows[kind][act], waited[kind][act], rounds, waited_anyway[kind]);
+    }
   }
   return 0;
 }

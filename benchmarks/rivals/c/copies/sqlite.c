@@ -77,7 +77,7 @@ static void import_all(life *life, const char *path) {
   size_t length;
   char *text = text_of(path, &length);
   sqlite3 *connection = connect_to(life);
-  sqlite3_stmt *insert = prepared(connection, "INSERT INTO setting SELECT key, value FROM json_each(?1)");
+  sqlite3_stmt *insert = prepared(connection, "INSERT OR REPLACE INTO setting SELECT key, value FROM json_each(?1)");
   sqlite3_bind_text(insert, 1, text, (int)length, free);
   check(connection, sqlite3_step(insert) == SQLITE_DONE, "import");
   sqlite3_finalize(insert);
