@@ -51,15 +51,15 @@ extension Store {
     let before = storage.abilities.contains(.schemaVersion) ? try storage.schemaVersion() : nil
     let copying = storage as? any FolderStorage
     let aside = base == 0 ? nil : try copying?.setCopyAside(in: "quarantine", "-restored-over")
-    let replacement = copying.map { _ in Replacement() }
+    let replaced = copying.map { _ in Monitor<(any StoredContents)?>(nil) }
     do throws(StoreError) {
       let commit = try commit("nothing was restored") { () throws(StoreError) in
-        try batch(of: backup, replacement, schemaVersion: before != nil)
+        try batch(of: backup, replaced, schemaVersion: before != nil)
       }
       let isUnchanged = commit.changes.isEmpty && (before == nil || before == backup.schemaVersion)
       if isUnchanged {
         aside?.remove()
-      } else if let replaced = replacement?.replaced {
+      } else if let replaced = replaced?.read(\.self) {
         // Other writers may have committed after the copy was made.
         try? aside?.update(to: replaced)
       }
@@ -71,21 +71,27 @@ extension Store {
     }
   }
 
-  /// - Parameter replacement: nil for a storage that must be told which keys to remove.
+  /// - Parameter replaced: receives the replaced contents; nil for a storage that must be told which keys to remove.
   private func batch(
-    of backup: BackupFile, _ replacement: Replacement?, schemaVersion: Bool
+    of backup: BackupFile, _ replaced: Monitor<(any StoredContents)?>?, schemaVersion: Bool
   ) throws(StoreError) -> Batch {
     var batch = newBatch(durability: .durable)
-    (batch.isAdmittedAsItIs, batch.replacement) = (true, replacement)
+    (batch.isAdmittedAsItIs, batch.replacesDeclarations) = (true, replaced != nil)
     if schemaVersion { batch.schemaVersion = backup.schemaVersion }
     try Allowance.ask(forEntries: 2 * backup.entries.count, to: "restore the backup")
     for (key, entry) in backup.entries {
       batch.edit(key, entry.value.map { .set($0) } ?? .remove)
       // Removing the current declaration first allows one of another type.
-      if replacement == nil { batch.declare(key, nil) }
+      if replaced == nil { batch.declare(key, nil) }
       if let declaration = entry.declaration { batch.declare(key, declaration) }
     }
-    guard replacement == nil else { return batch }
+    if let replaced {
+      batch.completion = Completion(scope: "", base: nil) { key, _, batch in
+        if batch.edits[key] == nil { batch.edit(key, .remove) }
+      }
+      batch.completion?.noteReplaced = { contents in replaced.update { $0 = contents } }
+      return batch
+    }
     let present = try storage().entries(in: [.prefix("")])
     batch.conditions = [.unchangedPrefix("", after: present.revision)]
     for key in present.entries.map(\.key) + present.unreadable.map(\.key) where backup.entries[key] == nil {

@@ -39,9 +39,10 @@ public struct Batch: Sendable {
   var patience: Int? { busyTimeoutMilliseconds.map { BusyTimeout.effective(milliseconds: $0) } }
   /// Whether values are accepted even if they do not fit their declaration, because they were stored like that before.
   package var isAdmittedAsItIs = false
-  /// Set if keys without an edit lose their value, and keys without a declaration theirs; only for a storage in a
-  /// folder.
-  var replacement: Replacement?
+  /// The requests that depend on what is stored at the commit; only for a storage in a folder.
+  var completion: Completion?
+  /// Whether keys without a declaration in the batch lose theirs.
+  var replacesDeclarations = false
   /// The steps that the patterns of all values may use together; nil if each value has its own limit.
   var patterns: Pattern.Pool?
   /// The author of the commit.
@@ -89,11 +90,19 @@ public struct Batch: Sendable {
     } else {
       declarations.removeValue(forKey: key)
     }
-    if !part.isUndeclared { undeclared.remove(key) }
+    if part.isUndeclared { undeclared.insert(key) } else { undeclared.remove(key) }
+  }
+
+  /// A batch with the requests for some keys alone.
+  func requests(of keys: Set<KeyName>) -> Batch {
+    var part = self
+    (part.edits, part.declarations, part.undeclared) = (KeyTable(), [:], [])
+    for key in keys { part.putBack(self.part(of: key), of: key) }
+    return part
   }
 
   /// Whether the batch requests nothing.
-  public var isEmpty: Bool { edits.isEmpty && declarations.isEmpty && schemaVersion == nil }
+  public var isEmpty: Bool { edits.isEmpty && declarations.isEmpty && schemaVersion == nil && completion == nil }
 
   /// The affected keys, in byte order.
   var keys: [KeyName] {
@@ -103,14 +112,18 @@ public struct Batch: Sendable {
   }
 }
 
-/// The contents that a commit has replaced as a whole.
-final class Replacement: Sendable {
-  private let contents = Monitor<(any StoredContents)?>(nil)
-
-  /// The contents before the commit; nil if there was none.
-  var replaced: (any StoredContents)? { contents.read(\.self) }
-
-  func note(_ replaced: any StoredContents) { contents.update { $0 = replaced } }
+/// What a batch requests for keys that it may not name.
+struct Completion: Sendable {
+  /// The prefix of these keys.
+  let scope: ExactString
+  /// The keys that have changed since this revision are completed; nil for all keys that are stored.
+  let base: Revision?
+  /// Adds the requests for a key to a batch.
+  let add: @Sendable (KeyName, _ stored: Stored, inout Batch) throws(StoreError) -> Void
+  /// The entry of a key before the commit, and whether it has a value, which may be one that cannot be read.
+  typealias Stored = () throws(StoreError) -> (entry: Entry?, hasValue: Bool)
+  /// Receives the contents before the commit.
+  var noteReplaced: (@Sendable (any StoredContents) -> Void)?
 }
 
 /// The author of a commit, as notices report it to observers.

@@ -27,7 +27,7 @@ extension Batch {
   ) throws(StoreError) -> StoredChange? {
     do throws(StoreError) {
       var new = old ?? Entry(value: nil, revision: 0)
-      if !declarations.isEmpty || replacement != nil {
+      if !declarations.isEmpty || replacesDeclarations {
         new.declaration = try declaration(of: key, after: old?.declaration)
       }
       if let edit { new.value = try admitted(edit, new.declaration, after: old?.declaration, hidden: hidden) }
@@ -51,8 +51,8 @@ extension Batch {
 
   private func declaration(of key: KeyName, after old: Declaration?) throws(StoreError) -> Declaration? {
     // The outer nil means that the declaration stays unchanged.
-    guard let declaration = declarations[key] else { return replacement == nil ? old : nil }
-    if let declaration, let old, replacement == nil, !undeclared.contains(key) { try declaration.follows(old) }
+    guard let declaration = declarations[key] else { return replacesDeclarations ? nil : old }
+    if let declaration, let old, !replacesDeclarations, !undeclared.contains(key) { try declaration.follows(old) }
     return declaration
   }
 }

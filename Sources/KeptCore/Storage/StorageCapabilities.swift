@@ -4,16 +4,6 @@
 import KeptEngine
 import KeptValues
 
-/// A storage that can keep other writers out while a batch is made.
-protocol ExclusiveStorage: Storage {
-  /// Commits what `make` returns; no other commit comes in between.
-  ///
-  /// `make` may read the storage; it must not call a program, and must not write.
-  func commit(
-    waiting milliseconds: Int, making make: () throws(StoreError) -> Batch
-  ) throws(StoreError) -> Commit
-}
-
 /// A storage that can copy its files, which is faster than entry by entry.
 protocol CopyableStorage: Storage {
   /// Copies one consistent state into an existing empty file, which becomes a store of its own.

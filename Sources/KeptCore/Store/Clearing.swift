@@ -38,6 +38,9 @@ extension SettingsAccess {
   /// - Returns: how many keys were removed.
   @discardableResult
   public func removeAll(prefix: String) throws(StoreError) -> Int {
+    if let store = self as? Store, try store.storage() is any FolderStorage {
+      return try store.removeAllAtOnce(prefix: ExactString(prefix))
+    }
     var count: Int?
     do throws(StoreError) {
       try together { transaction throws(StoreError) in
@@ -52,8 +55,7 @@ extension SettingsAccess {
           "nothing was removed, because this storage changes one key at a time, and \(count) keys begin with "
             + "\"\(prefix)\"; remove each by its name")
       }
-      guard error.code == .conflict, let store = self as? Store else { throw error }
-      if let count = try store.removeAllAlone(prefix: ExactString(prefix)) { return count }
+      guard error.code == .conflict, self is Store else { throw error }
       throw StoreError(
         .busy,
         "nothing was removed, because other writers kept changing keys that begin with \"\(prefix)\"; try again when "
@@ -64,21 +66,16 @@ extension SettingsAccess {
 }
 
 extension Store {
-  /// Removes the stored values of all keys with a prefix while other writers are kept out; nil, with nothing done, if
-  /// the storage cannot do that.
-  fileprivate func removeAllAlone(prefix: ExactString) throws(StoreError) -> Int? {
-    var count = 0
-    let commit = try shared.commit(waiting: options.patience) { () throws(StoreError) in
-      let keys = try storage().keys(prefix: prefix)
-      count = keys.count
-      var batch = newBatch()
-      for key in keys {
-        try layerStack.checkUnlocked(key)
-        batch.edit(key, .remove)
-      }
-      return batch
+  /// Removes the stored values of all keys with a prefix, also of those that others add until the commit.
+  fileprivate func removeAllAtOnce(prefix: ExactString) throws(StoreError) -> Int {
+    layerStack.watchAgain()
+    var batch = newBatch()
+    batch.completion = Completion(scope: prefix, base: nil) { [layerStack] key, stored, batch throws(StoreError) in
+      guard try stored().hasValue else { return }
+      try layerStack.checkUnlocked(key)
+      batch.edit(key, .remove)
     }
-    return commit == nil ? nil : count
+    return try commit(batch).changes.count
   }
 }
 

@@ -32,17 +32,6 @@ final class SharedStore: Sendable {
     return commit
   }
 
-  /// Commits a batch that is made while other writers are kept out; nil, with nothing done, if the storage cannot do
-  /// that.
-  func commit(
-    waiting milliseconds: Int, making make: () throws(StoreError) -> Batch
-  ) throws(StoreError) -> Commit? {
-    guard isWitnessed, let storage = storage as? any ExclusiveStorage else { return nil }
-    let commit = try storage.commit(waiting: milliseconds, making: make)
-    if !commit.changes.isEmpty { feed.notifyDeliveries() }
-    return commit
-  }
-
   /// Notifies a handle's observers that its layers have changed.
   func layersChanged(_ layerStack: LayerStack) {
     feed.layersChanged(layerStack)

@@ -299,8 +299,7 @@ extension Store {
     return commit
   }
 
-  /// Commits a batch that is made from stored values: again if others have changed them since, and from the third time
-  /// on while other writers are kept out, if the storage can do that.
+  /// Commits a batch that is made from stored values: again if others have changed them since.
   ///
   /// - Parameters:
   ///   - what: the operation that failed, for the error `busy`.
@@ -313,11 +312,6 @@ extension Store {
     while true {
       try checkOpen()
       try checkMayWrite()
-      if attempt >= 2, let commit = try shared.commit(waiting: options.patience, making: make) {
-        hasWritten.store(true, ordering: .releasing)
-        reportDeprecated(in: commit)
-        return commit
-      }
       do throws(StoreError) { return try commit(make()) } catch {
         guard error.code == .conflict else { throw error }
         guard attempt < 2 || MonotonicTime.milliseconds < deadline else {

@@ -7,16 +7,20 @@ import KeptValues
 final class ImportPlan {
   /// The changes to commit.
   private(set) var batch: Batch
-  private(set) var report = ImportReport()
+  /// The same, as they were planned.
+  private(set) var changes: [StoredChange] = []
   private var refusals: [StoreError] = []
+  /// The revision that the text was compared with.
+  let revision: Revision
   // Everything that the text requests, including values that are stored already.
   private var wish = Batch()
+  // How many of its edits are refused.
+  private var refusedEdits = 0
 
   private let incoming: Incoming
-  private var present: [KeyName: Entry] = [:]
-  private let unreadable: [UnreadableEntry]
-  private var split = SplitSecrets()
-  private var refused: Set<ExactString> = []
+  private let requests: ImportRequests
+  private let present: [KeyName: Entry]
+  private let isUnreadable: Set<KeyName>
 
   /// - Parameters:
   ///   - batch: the batch to fill.
@@ -30,23 +34,34 @@ final class ImportPlan {
     try Allowance.ask(
       forEntries: 2 * count + stored.entries.count + stored.unreadable.count, to: "import the settings")
     self.incoming = incoming
-    self.batch = batch
-    unreadable = stored.unreadable
+    (self.batch, revision) = (batch, stored.revision)
+    var present: [KeyName: Entry] = [:]
     present.reserveCapacity(stored.entries.count)
     for keyed in stored.entries { present[keyed.key] = keyed.entry }
     for known in stored.unreadable where known.declaration != nil {
       present[known.key] = Entry(value: nil, revision: 0, declaration: known.declaration)
     }
-    wish.patterns = Pattern.Pool()
-    report.notCarried = incoming.notCarried
-    report.revision = stored.revision
+    (self.present, isUnreadable) = (present, Set(stored.unreadable.map(\.key)))
+    var split = SplitSecrets()
     if let separator = incoming.separator {
       for (key, entry) in present where entry.declaration?.isSecret == true { split.insert(key, separator: separator) }
     }
-    for error in incoming.refusals { refuse(error) }
-    if rules.includesDeclarations { wishForDeclarations(replacing: rules.replaces) }
-    wishForValues(replacing: rules.replaces)
-    judge(at: stored.revision + 1, layerStack)
+    refusals = incoming.refusals
+    requests = ImportRequests(incoming, rules, present, split, &refusals)
+    wish.patterns = Pattern.Pool()
+    wish.reserve(incoming.settings.count)
+    for setting in incoming.settings { request(setting.key) }
+    if rules.includesDeclarations { for (key, _) in incoming.declarations ?? [] { request(key) } }
+    if rules.replaces {
+      for key in present.keys where wish.edits[key] == nil { request(key) }
+      for key in isUnreadable where wish.edits[key] == nil { request(key) }
+    }
+    judge(layerStack)
+  }
+
+  private func request(_ key: KeyName) {
+    let entry = present[key]
+    requests.add(key, entry, hasValue: entry?.value != nil || isUnreadable.contains(key), to: &wish)
   }
 
   /// Why nothing may be changed; nil if there is no reason.
@@ -56,118 +71,143 @@ final class ImportPlan {
     return first.said { "\($0) (\(count) refused, and nothing was imported)" }
   }
 
-  private func refuse(_ error: StoreError) {
-    refusals.append(error)
-    let key = error.key ?? ""
-    refused.insert(ExactString(key))
-    report.refused.append(ImportReport.Refusal(key: key, reason: error.message))
-  }
-
-  // MARK: - Requests
-
-  private func wishForDeclarations(replacing: Bool) {
-    guard let declarations = incoming.declarations else { return }
-    if replacing {
-      // Removes all present declarations first: the text may declare another type, and keys that it does not name lose
-      // theirs.
-      for (key, entry) in present where entry.declaration != nil && !isWithheld(key) { wish.declare(key, nil) }
-    }
-    for (key, declaration) in declarations {
-      // A lost declaration says less than any other.
-      if declaration == .lost, !replacing, present[key]?.declaration != nil { continue }
-      wish.declare(key, declaration)
-    }
-  }
-
-  private func wishForValues(replacing: Bool) {
-    wish.reserve(incoming.settings.count)
-    for setting in incoming.settings {
-      // A declared key follows its own declaration.
-      if let secret = split.secret(above: setting.key), present[setting.key]?.declaration == nil {
-        if !refused.contains(secret.exact) { refuse(SplitSecrets.refusal(of: secret)) }
-        refused.insert(setting.key.exact)
-        continue
-      }
-      wish.edit(setting.key, .set(setting.value))
-    }
-    guard replacing else { return }
-    for (key, entry) in present where entry.value != nil { wishAway(key) }
-    for lost in unreadable { wishAway(lost.key) }
-  }
-
-  @inline(never)
-  private func wishAway(_ key: KeyName) {
-    // The text has a value for this key, which was refused.
-    guard wish.edits[key] == nil, !isWithheld(key), !refused.contains(key.exact) else { return }
-    wish.edit(key, .remove)
-  }
-
-  /// Whether the text omits the value of the key.
-  @inline(never)
-  private func isWithheld(_ key: KeyName) -> Bool {
-    if incoming.omitted.contains(key) || incoming.unreadable.contains(key) { return true }
-    return incoming.isWithoutSecrets && present[key]?.declaration?.isSecret == true
-  }
-
-  // MARK: - Result
-
-  private func judge(at revision: Revision, _ layerStack: LayerStack) {
-    var isUnreadable: Set<KeyName> = []
-    for lost in unreadable { isUnreadable.insert(lost.key) }
+  private func judge(_ layerStack: LayerStack) {
+    let revision = revision + 1
     batch.reserve(wish.edits.count)
-    report.changed.reserveCapacity(wish.edits.count)
+    changes.reserveCapacity(wish.edits.count)
     for key in wish.keys {
+      let edit = wish.edits[key]
       do throws(StoreError) {
         // Also if declarations are not imported: a value that is secret in the text is not shown here.
         let hidden = incoming.secrets.contains(key)
         var change = try wish.change(of: key, from: present[key], at: revision, hidden: hidden)
-        if isUnreadable.contains(key), wish.edits[key] == .remove {
+        if isUnreadable.contains(key), edit == .remove {
           // The batch rules do not know that there is something to remove.
           let new = Entry(value: nil, revision: revision, declaration: (change?.new ?? present[key])?.declaration)
           change = StoredChange(key: key, old: present[key], new: new)
         }
-        guard let change else {
-          report.unchanged += wish.edits[key] == nil ? 0 : 1
-          continue
-        }
+        guard let change else { continue }
         if change.isOfValue { try layerStack.checkUnlocked(key) }
         take(change)
       } catch {
-        refuse(error.about(key.text))
+        refusals.append(error.about(key.text))
+        if edit != nil { refusedEdits += 1 }
       }
     }
   }
 
-  @inline(never)
   private func take(_ change: StoredChange) {
+    changes.append(change)
     let key = change.key
     if change.new.declaration != change.old?.declaration, let wished = wish.declarations[key] {
       if wish.undeclared.contains(key) { batch.declare(key, nil) }
       if let wished { batch.declare(key, wished) }
-      report.declared.append(key.text)
     }
-    guard let edit = wish.edits[key] else { return }
-    guard change.isOfValue else {
-      report.unchanged += 1
-      return
+    if change.isOfValue { batch.edit(key, change.new.value.map { .set($0) } ?? .remove) }
+  }
+
+  /// Makes the commit include what the text requests for keys that others have changed since then.
+  func complete(_ layerStack: LayerStack) {
+    let (requests, isSplit) = (requests, incoming.separator != nil)
+    batch.completion = Completion(scope: incoming.scope, base: revision) { key, stored, batch throws(StoreError) in
+      let (entry, hasValue) = try stored()
+      try entry?.declaration?.makeKnown()
+      if isSplit, entry?.declaration?.isSecret == true {
+        throw StoreError(.conflict, key: key.text, "was declared secret during the import; try again")
+      }
+      var part = Batch()
+      requests.add(key, entry, hasValue: hasValue, to: &part)
+      batch.putBack(part.part(of: key), of: key)
+      if let edit = part.edits[key], edit.value != entry?.value || hasValue && edit == .remove {
+        try layerStack.checkUnlocked(key)
+      }
     }
-    guard edit.value != nil, let value = change.new.value else {
-      batch.edit(key, .remove)
-      report.removed.append(key.text)
-      return
-    }
-    batch.edit(key, .set(value))
-    let isSecret =
-      incoming.secrets.contains(key) || change.new.declaration?.isSecret == true
-      || change.old?.declaration?.isSecret == true
-    report.changed.append(
-      ImportReport.Change(
-        key: key.text, old: isSecret ? nil : change.old?.value, new: isSecret ? nil : value, isSecret: isSecret))
   }
 
   /// Whether it changes declarations.
   var declares: Bool { !batch.declarations.isEmpty }
 
-  /// Sets the revision that the store has afterwards.
-  func committed(_ revision: Revision) { report.revision = revision }
+  /// The report of changes that were planned or made.
+  func report(of changes: [StoredChange], at revision: Revision) -> ImportReport {
+    var report = ImportReport()
+    (report.revision, report.notCarried) = (revision, incoming.notCarried)
+    report.refused = refusals.map { ImportReport.Refusal(key: $0.key ?? "", reason: $0.message) }
+    report.unchanged = wish.edits.count - refusedEdits
+    report.changed.reserveCapacity(changes.count)
+    for change in changes {
+      let key = change.key
+      if change.new.declaration != change.old?.declaration { report.declared.append(key.text) }
+      guard change.isOfValue else { continue }
+      if wish.edits[key] != nil { report.unchanged -= 1 }
+      guard let value = change.new.value else {
+        report.removed.append(key.text)
+        continue
+      }
+      let isSecret =
+        incoming.secrets.contains(key) || change.new.declaration?.isSecret == true
+        || change.old?.declaration?.isSecret == true
+      report.changed.append(
+        ImportReport.Change(
+          key: key.text, old: isSecret ? nil : change.old?.value, new: isSecret ? nil : value, isSecret: isSecret))
+    }
+    return report
+  }
+}
+
+/// What a text requests for each key.
+private final class ImportRequests: Sendable {
+  private let values: KeyTable<Value>
+  private let declarations: [KeyName: Declaration]
+  private let replaces: Bool
+  private let replacesDeclarations: Bool
+  // The keys that stay as they are, and those with a value in the text that was refused.
+  private let withheld: Set<KeyName>
+  private let refused: Set<ExactString>
+  private let isWithoutSecrets: Bool
+
+  /// - Parameter refusals: gets one for each secret that would be split.
+  init(
+    _ incoming: Incoming, _ rules: ImportRules, _ present: [KeyName: Entry], _ split: SplitSecrets,
+    _ refusals: inout [StoreError]
+  ) {
+    replaces = rules.replaces
+    replacesDeclarations = rules.replaces && rules.includesDeclarations && incoming.declarations != nil
+    (withheld, isWithoutSecrets) = (incoming.omitted.union(incoming.unreadable), incoming.isWithoutSecrets)
+    var (values, declarations): (KeyTable<Value>, [KeyName: Declaration]) = (KeyTable(), [:])
+    var refused = Set(refusals.map { ExactString($0.key ?? "") })
+    if rules.includesDeclarations {
+      for (key, declaration) in incoming.declarations ?? [] { declarations[key] = declaration }
+    }
+    values.reserve(incoming.settings.count)
+    for setting in incoming.settings {
+      // A declared key follows its own declaration.
+      if let secret = split.secret(above: setting.key), present[setting.key]?.declaration == nil {
+        if refused.insert(secret.exact).inserted { refusals.append(SplitSecrets.refusal(of: secret)) }
+        refused.insert(setting.key.exact)
+      } else {
+        values.put(setting.key, setting.value)
+      }
+    }
+    (self.values, self.declarations, self.refused) = (values, declarations, refused)
+  }
+
+  /// Adds the requests for a key with an entry to a batch.
+  ///
+  /// - Parameter hasValue: whether the key has a value, which may be one that cannot be read.
+  func add(_ key: KeyName, _ entry: Entry?, hasValue: Bool, to batch: inout Batch) {
+    let isWithheld = withheld.contains(key) || isWithoutSecrets && entry?.declaration?.isSecret == true
+    // Removes a present declaration first: the text may declare another type.
+    if replacesDeclarations, entry?.declaration != nil, !isWithheld { batch.declare(key, nil) }
+    // A lost declaration says less than any other.
+    if let declaration = declarations[key],
+      declaration != .lost || replacesDeclarations || entry?.declaration == nil
+    {
+      batch.declare(key, declaration)
+    }
+    if let value = values[key] {
+      batch.edit(key, .set(value))
+    } else if replaces, hasValue, !isWithheld, !refused.contains(key.exact) {
+      batch.edit(key, .remove)
+    }
+  }
 }

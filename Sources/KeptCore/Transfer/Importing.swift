@@ -30,19 +30,17 @@ extension Store {
     layerStack.watchAgain()
     let first = try plan(incoming, rules)
     try reporter.finish()
-    if rules.isDryRun { return first.report }
+    if rules.isDryRun { return first.report(of: first.changes, at: first.revision) }
     if let refusal = first.refusal { throw refusal }
-    if first.batch.isEmpty { return first.report }
-    var made: ImportPlan?
+    if first.changes.isEmpty, first.batch.schemaVersion == nil { return first.report(of: [], at: first.revision) }
+    var (plan, isFirst) = (first, true)
     let commit = try commit("nothing was imported") { () throws(StoreError) in
-      let plan = if made == nil { first } else { try self.plan(incoming, rules, isAgain: true) }
-      made = plan
+      if !isFirst { plan = try self.plan(incoming, rules, isAgain: true) }
+      isFirst = false
       if let refusal = plan.refusal { throw refusal }
       return plan.batch
     }
-    let plan = made ?? first
-    plan.committed(commit.revision)
-    return plan.report
+    return plan.report(of: commit.changes, at: commit.revision)
   }
 
   /// Compares the text with the stored data.
@@ -55,15 +53,17 @@ extension Store {
     for entry in stored.entries { try entry.entry.declaration?.makeKnown() }
     for entry in stored.unreadable { try entry.declaration?.makeKnown() }
     var batch = newBatch()
-    batch.conditions = [.unchangedPrefix(incoming.scope, after: stored.revision)]
+    let isCompleted = try storage() is any FolderStorage
+    if !isCompleted { batch.conditions = [.unchangedPrefix(incoming.scope, after: stored.revision)] }
     // A condition for each key takes longer, and lets others write other keys at the same time.
-    if isAgain, !rules.replaces, incoming.separator == nil {
+    if !isCompleted, isAgain, !rules.replaces, incoming.separator == nil {
       let keys =
         incoming.settings.map(\.key) + (rules.includesDeclarations ? incoming.declarations ?? [] : []).map(\.key)
       batch.conditions = keys.map { .unchanged($0, after: stored.revision) }
     }
     try carry(incoming.schemaVersion, into: &batch, at: stored.revision)
     let plan = try ImportPlan(incoming, over: stored, rules, into: batch, under: layerStack)
+    if isCompleted { plan.complete(layerStack) }
     if plan.declares, try !storage().abilities.contains(.declarations) {
       throw StoreError(.unsupported, "this storage does not support declarations; import without them")
     }

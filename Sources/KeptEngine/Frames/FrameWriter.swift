@@ -17,6 +17,8 @@ package final class FrameWriter {
   package private(set) var hasPayload = false
   /// Whether it is the seal of a journal.
   package private(set) var isSeal = false
+  /// Whether the head of the last frame says that it erases.
+  package private(set) var erases = false
 
   package init() {}
 
@@ -41,7 +43,8 @@ package final class FrameWriter {
     buffer.put(head.writer, at: start + 8)
     buffer.put(head.revision, at: start + 16)
     buffer.put(head.time, at: start + 24)
-    if head.erases { buffer.put(FrameFormat.erases, at: start + 38) }
+    erases = head.erases
+    if erases { buffer.put(FrameFormat.erases, at: start + 38) }
     guard let tag = head.tag else { return buffer.put(FrameFormat.noTag, at: start + 36) }
     try ExactString(tag).withBytes { bytes throws(StoreError) in
       let length = min(bytes.count, FrameFormat.longestTag)
@@ -99,6 +102,29 @@ package final class FrameWriter {
     changes += 1
   }
 
+  /// A place between the changes of a frame.
+  package struct Mark {
+    fileprivate var bytes: Int
+    /// How many changes are before it.
+    package fileprivate(set) var count: UInt32
+
+    /// The same place if another one has moved.
+    package func moved(from old: Mark, to new: Mark) -> Mark {
+      Mark(bytes: bytes &- old.bytes &+ new.bytes, count: count &- old.count &+ new.count)
+    }
+  }
+
+  /// Where the next change of the frame begins.
+  package var mark: Mark { Mark(bytes: buffer.count - start, count: changes) }
+
+  /// Adds the changes that another writer has in its only frame between two places.
+  package func add(_ other: FrameWriter, from start: Mark, to end: Mark) throws(StoreError) {
+    guard let bytes = other.bytes.part(from: start.bytes, end.bytes - start.bytes) else { return }
+    try buffer.add(bytes)
+    changes += end.count &- start.count
+    if other.hasPayload { hasPayload = true }
+  }
+
   /// Ends the frame.
   ///
   /// Throws `tooLarge`, and drops it, if it has 4 GiB.
@@ -123,7 +149,7 @@ package final class FrameWriter {
   }
 
   /// The position of its first frame.
-  var begin: Position { place.position - Position(start) }
+  package var begin: Position { place.position - Position(start) }
 
   /// Adds the seal that ends the journal.
   ///

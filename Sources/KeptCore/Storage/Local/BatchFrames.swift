@@ -71,7 +71,7 @@ extension FrameWriter {
     return commit
   }
 
-  private func add(_ change: StoredChange) throws(StoreError) {
+  func add(_ change: StoredChange) throws(StoreError) {
     if change.new.declaration != change.old?.declaration {
       if let declaration = change.new.declaration {
         try add(.declared, ExactString(declaration.json), for: change.key)

@@ -63,6 +63,14 @@ extension Chain {
     }
   }
 
+  /// What is known of a key, and whether it has a value, which may be one that cannot be read.
+  func knownEntry(of key: KeyName) throws(StoreError) -> (entry: Entry?, hasValue: Bool) {
+    switch try stateOrDamage(of: key) {
+    case .success(let state): (Entry(state), state.value != nil)
+    case .failure: (try readable(key).flatMap { Entry($0) }, true)
+    }
+  }
+
   func delta(after revision: Revision) throws(StoreError) -> ChangesAfter {
     guard revision <= self.revision, let changes = try changes(after: revision) else { return .tooOld }
     let entries = changes.map { key, state in

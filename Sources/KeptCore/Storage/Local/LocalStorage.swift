@@ -135,9 +135,19 @@ public final class LocalStorage: Storage {
   // MARK: - Writing
 
   public func commit(_ batch: Batch) throws(StoreError) -> Commit {
+    try checkPlace(before: .shared)
     let milliseconds = batch.patience ?? busyTimeoutMilliseconds
-    if LongCommit.isLong(batch) { return try commitLong(batch, waiting: milliseconds) }
-    return try commit(waiting: milliseconds) { () throws(StoreError) in batch }
+    let isLong = LongCommit.isLong(batch)
+    let commit: Commit
+    do throws(StoreError) {
+      commit = try isLong ? commitLong(batch, waiting: milliseconds) : commitShort(batch, waiting: milliseconds)
+    } catch {
+      // A long commit reads a snapshot.
+      if error.code == .corrupt { engine.noteDamage() }
+      throw error
+    }
+    if batch.durability == .durable { try flush() }
+    return commit
   }
 
   public func flush() throws(StoreError) {
@@ -266,14 +276,13 @@ extension Declaration {
   }
 }
 
-extension LocalStorage: ExclusiveStorage {
-  func commit(
-    waiting milliseconds: Int, making make: () throws(StoreError) -> Batch
-  ) throws(StoreError) -> Commit {
-    try checkPlace(before: .shared)
+// MARK: - Commits
+
+extension LocalStorage {
+  /// Commits a batch of few keys.
+  private func commitShort(_ batch: Batch, waiting milliseconds: Int) throws(StoreError) -> Commit {
     let observer = commitObserver.read(\.self)
-    let (batch, commit) = try engine.takeTurn(timeoutMilliseconds: Int64(milliseconds)) { turn throws(StoreError) in
-      let batch = try make()
+    return try engine.takeTurn(timeoutMilliseconds: Int64(milliseconds)) { turn throws(StoreError) in
       var commit = Commit(revision: 0, changes: [])
       try turn.build { chain, frames throws(StoreError) in
         for condition in batch.conditions { try chain.check(condition, of: batch) }
@@ -282,43 +291,49 @@ extension LocalStorage: ExclusiveStorage {
       }
       if batch.durability == .durable { try engine.checkPlace() }
       try readers.expect(commit, isAdmitted: !batch.isAdmittedAsItIs) { () throws(StoreError) in
-        try publish(commit, by: batch.author, to: observer) { () throws(StoreError) in try turn.publish() }
+        let revision = commit.changes.isEmpty ? nil : commit.revision
+        try publish(revision, by: batch.author, to: observer, { commit }) { () throws(StoreError) in
+          try turn.publish()
+        }
       }
-      return (batch, commit)
+      return commit
     }
-    if batch.durability == .durable { try flush() }
-    return commit
   }
 
   /// Commits a batch of many keys, which is made ready before others are kept out.
   private func commitLong(_ batch: Batch, waiting milliseconds: Int) throws(StoreError) -> Commit {
-    try checkPlace(before: .shared)
     let (deadline, observer) = (MonotonicTime.milliseconds + Int64(milliseconds), commitObserver.read(\.self))
-    var made: LongCommit?
-    for attempt in 1...LongCommit.mostAttempts where made == nil {
-      var long = try LongCommit(batch, try engine.snapshot().chain, self)
-      let rest = max(0, deadline - MonotonicTime.milliseconds)
-      made = try engine.takeTurn(timeoutMilliseconds: rest) { turn throws(StoreError) in
-        let isSettled = try turn.read { chain throws(StoreError) in
-          if try long.settle(chain) { return true }
-          if attempt == LongCommit.mostAttempts { long = try LongCommit(batch, chain, self) }
-          return attempt == LongCommit.mostAttempts
-        }
-        guard isSettled else { return nil }
+    var (long, isDone, attempt): (LongCommit, Bool, Int) = (
+      try LongCommit(batch, try engine.snapshot().chain, self), false, 0
+    )
+    while !isDone {
+      attempt += 1
+      let (rest, isLast) = (deadline - MonotonicTime.milliseconds, attempt >= LongCommit.mostAttempts)
+      guard rest > 0 || !isLast else {
+        throw StoreError(.busy, "other programs committed many keys at the same time; try again")
+      }
+      // Others go on while it is brought up to date, so this leaves less to do with the lock held.
+      let chain = try engine.snapshot().chain
+      if try long.settle(chain) { long.finish() } else { long = try LongCommit(batch, chain, self) }
+      isDone = try engine.takeTurn(timeoutMilliseconds: max(0, rest)) { turn throws(StoreError) in
+        let most = isLast ? nil : LongCommit.mostChanged
+        guard try turn.read({ chain throws(StoreError) in try long.settle(chain, most: most) }) else { return false }
         if batch.durability == .durable { try engine.checkPlace() }
-        if let replacement = batch.replacement { replacement.note(try contents()) }
-        if long.hasFrame {
-          try publish(long.commit, by: batch.author, to: observer) { () throws(StoreError) in
-            try turn.publish(long.frames)
-          }
+        if let note = batch.completion?.noteReplaced { note(try contents()) }
+        guard long.hasFrame else { return true }
+        func finished() -> Commit {
+          long.finish()
+          return long.commit
         }
-        return long
+        try publish(long.count > 0 ? long.revision : nil, by: batch.author, to: observer, finished) {
+          () throws(StoreError) in try turn.publish(long.frames)
+        }
+        return true
       }
     }
-    guard let made else { throw StoreError(.busy, "other programs committed many keys at the same time; try again") }
-    engine.add(made.frames)
-    if batch.durability == .durable { try flush() }
-    return made.commit
+    engine.add(long.frames)
+    long.finish()
+    return long.commit
   }
 }
 
@@ -326,15 +341,20 @@ extension LocalStorage: ObservableStorage {
   package func report(to commitObserver: any CommitObserver) { self.commitObserver.update { $0 = commitObserver } }
 
   /// Calls `body`, which makes a commit visible, and reports it to an observer.
+  ///
+  /// - Parameters:
+  ///   - revision: the revision of the commit; nil if it changes no key.
+  ///   - commit: called afterwards, if any handle observes the store.
   private func publish(
-    _ commit: Commit, by author: Author, to observer: (any CommitObserver)?, _ body: () throws(StoreError) -> Void
+    _ revision: Revision?, by author: Author, to observer: (any CommitObserver)?, _ commit: () -> Commit,
+    _ body: () throws(StoreError) -> Void
   ) throws(StoreError) {
-    guard let observer, !commit.changes.isEmpty else { return try body() }
+    guard let observer, let revision else { return try body() }
     try observer.publish { delivered throws(StoreError) in
       let preceding: ChangesAfter? =
-        if let delivered, delivered + 1 != commit.revision { try changes(after: delivered) } else { nil }
+        if let delivered, delivered + 1 != revision { try changes(after: delivered) } else { nil }
       try body()
-      return Publication(preceding: preceding, commits: [(commit, by: author)])
+      return Publication(preceding: preceding, commits: delivered == nil ? [] : [(commit(), by: author)])
     }
   }
 

@@ -6,126 +6,210 @@ import KeptValues
 
 /// A commit of many keys that is ready to be written.
 ///
-/// Invariant: the conditions of the batch hold at `base`, and the changes are those that the batch makes there.
-struct LongCommit {
-  private var batch: Batch
+/// Invariant: the conditions of the batch hold at `base`, and `frames` has the changes that the batch makes there.
+/// `changes` are those, and `places` says where each begins in the frame, once ``finish()`` was called.
+///
+/// Not thread-safe.
+final class LongCommit {
+  private let batch: Batch
   private var base: (revision: Revision, schemaVersion: UInt32)
   // The keys of the conditions, and those without a key: looking at each would take long with the write lock.
   private var relied: Set<KeyName> = []
   private var otherConditions: [Condition] = []
   private let author: (writer: UInt64, now: @Sendable () -> Int64)
-  private(set) var commit: Commit
+  private var changes: [StoredChange] = []
+  private var places: [FrameWriter.Mark] = []
+  // What becomes of the changes at some indices, one change or none, and where that is in the frame.
+  private var amendments:
+    [(replaced: Range<Int>, change: StoredChange?, start: FrameWriter.Mark, end: FrameWriter.Mark)] = []
+  private var time: Int64 = 0
   /// The frame of the commit; empty if it changes nothing.
-  let frames = FrameWriter()
+  private(set) var frames = FrameWriter()
 
   /// Whether other writers would wait too long for a batch.
   static func isLong(_ batch: Batch) -> Bool {
-    batch.edits.count + batch.declarations.count >= least || batch.replacement != nil
+    batch.edits.count + batch.declarations.count >= least || batch.completion != nil
   }
 
   private static let least = 1024
-  /// Others may change this many keys until it is written, or it is made again.
-  private static let mostChanged = 1024
-  /// How often it is made without the write lock; if all are in vain, it is made with the lock.
+  /// Others wait while this many keys are looked at again.
+  static let mostChanged = 1024
+  /// With more, making it again is faster.
+  private static let mostAtAll = 1 << 16
+  /// How often others may change more keys until it is written; then they wait while these are looked at again.
   static let mostAttempts = 3
 
   init(_ batch: Batch, _ chain: Chain, _ storage: LocalStorage) throws(StoreError) {
     var batch = batch
-    if batch.replacement != nil {
-      var others: [KeyName] = []
-      try chain.forEachState(below: "") { key, _ in if batch.edits[key] == nil { others.append(key) } }
-      for key in others { batch.edit(key, .remove) }
-    }
+    try batch.completion?.complete(&batch, chain)
     (self.batch, author) = (batch, (storage.engine.author, storage.now))
     base = (chain.revision, chain.schemaVersion)
-    commit = Commit(revision: chain.revision, changes: [])
     for condition in batch.conditions {
       if condition.mayFail(at: chain.revision) { try chain.check(condition, of: batch) }
       if let key = condition.key { relied.insert(key) } else { otherConditions.append(condition) }
     }
-    let revision = chain.revision + 1
     try Memory.ask(for: batch.edits.count * MemoryLayout<StoredChange>.stride, to: "commit the changes")
-    var changes: [StoredChange] = []
     changes.reserveCapacity(batch.edits.count)
-    if batch.declarations.isEmpty || batch.replacement != nil {
+    if batch.declarations.isEmpty || batch.replacesDeclarations {
       // Looking up each edit would take longer than the rest.
-      for (key, edit) in Array(batch.edits).inOrder(of: \.key.exact) {
-        if let change = try batch.change(of: key, by: edit, chain, at: revision) { changes.append(change) }
-      }
+      for (key, edit) in Array(batch.edits).inOrder(of: \.key.exact) { try add(key, edit, chain) }
     } else {
-      for key in batch.keys {
-        if let change = try batch.change(of: key, by: batch.edits[key], chain, at: revision) { changes.append(change) }
-      }
+      for key in batch.keys { try add(key, batch.edits[key], chain) }
     }
-    try write(changes, after: chain)
+    (time, count) = (author.now(), changes.count)
+    frames = try frame(chain, erases: changes.contains(where: \.erases)) { frames throws(StoreError) in
+      for change in changes {
+        places.append(frames.mark)
+        try frames.add(change)
+      }
+      places.append(frames.mark)
+    }
+  }
+
+  private func add(_ key: KeyName, _ edit: Batch.Edit?, _ chain: Chain) throws(StoreError) {
+    if let change = try batch.change(of: key, by: edit, chain, at: chain.revision + 1) { changes.append(change) }
+  }
+
+  /// The frame of changes that `body` adds; empty if there are none.
+  private func frame(
+    _ chain: Chain, erases: Bool, _ body: (FrameWriter) throws(StoreError) -> Void
+  ) throws(StoreError) -> FrameWriter {
+    let (frames, revision) = (FrameWriter(), chain.revision + (count > 0 ? 1 : 0))
+    frames.begin(at: chain.place)
+    try frames.begin(
+      FrameHead(writer: author.writer, revision: revision, time: time, tag: batch.author.tag, erases: erases))
+    try body(frames)
+    if let version = batch.schemaVersion, version != chain.schemaVersion { try frames.add(schemaVersion: version) }
+    if frames.mark.count > 0 { try frames.end() }
+    return frames
   }
 
   var hasFrame: Bool { !frames.bytes.isEmpty }
 
-  /// Brings it up to date with all commits until now, with the write lock held.
+  /// How many keys it changes.
+  private(set) var count = 0
+
+  var revision: Revision { base.revision + (count > 0 ? 1 : 0) }
+
+  /// Brings it up to date with all commits until now.
   ///
-  /// - Returns: false if it must be made again.
-  mutating func settle(_ chain: Chain) throws(StoreError) -> Bool {
+  /// With the write lock held it takes as long as looking at the keys that others have changed, and copying the frame.
+  /// - Parameter most: how many of these keys are looked at; nil for any number.
+  /// - Returns: false if there are more, or if it must be made again for another reason.
+  func settle(_ chain: Chain, most: Int? = mostAtAll) throws(StoreError) -> Bool {
     guard chain.schemaVersion == base.schemaVersion else { return false }
-    guard chain.revision > base.revision else {
-      move(to: chain)
-      return true
+    if chain.revision > base.revision {
+      if most != nil, chain.hasBulk(after: base.revision) { return false }
+      guard let changed = try chain.keys(changedAfter: base.revision), changed.count <= most ?? .max
+      else { return false }
+      let conditions = changed.contains(where: relied.contains) ? batch.conditions : otherConditions
+      for condition in conditions where condition.mayDepend(on: changed) {
+        try chain.check(condition, of: batch, changed: changed)
+      }
+      time = author.now()
+      base.revision = chain.revision
+      if try amend(changed, chain) { return true }
     }
-    guard !chain.hasBulk(after: base.revision), let changed = try chain.keys(changedAfter: base.revision),
-      changed.count <= Self.mostChanged
-    else { return false }
-    let conditions = changed.contains(where: relied.contains) ? batch.conditions : otherConditions
-    for condition in conditions where condition.mayDepend(on: changed) {
-      try chain.check(condition, of: batch, changed: changed)
-    }
-    if batch.replacement != nil {
-      for key in changed where batch.edits[key] == nil { batch.edit(key, .remove) }
-    }
-    let again = changed.filter { batch.edits[$0] != nil || batch.declarations[$0] != nil }
-    if again.isEmpty { move(to: chain) } else { try write(changes(again, chain), after: chain) }
-    base.revision = chain.revision
+    if hasFrame, frames.begin != chain.position { frames.move(to: chain.place, revision: revision, time: time) }
     return true
   }
 
-  /// The changes, with those of some keys made again.
-  private func changes(_ again: Set<KeyName>, _ chain: Chain) throws(StoreError) -> [StoredChange] {
-    let revision = chain.revision + 1
-    var left = commit.changes.filter { !again.contains($0.key) }
-    for index in left.indices where left[index].isOfValue { left[index].new.revision = revision }
-    var made: [StoredChange] = []
-    for key in Array(again).inOrder(of: \.exact) {
-      if let change = try batch.change(of: key, by: batch.edits[key], chain, at: revision) { made.append(change) }
+  /// Looks at keys again, and writes the frame again if that may have another change of one.
+  private func amend(_ changed: Set<KeyName>, _ chain: Chain) throws(StoreError) -> Bool {
+    var part = batch.requests(of: changed)
+    try batch.completion?.complete(&part, changed, chain)
+    var (found, erases): ([(first: Int, count: Int, change: StoredChange?)], Bool) = ([], frames.erases)
+    for key in Array(changed).inOrder(of: \.exact) {
+      let edit = part.edits[key]
+      let isNamed = edit != nil || part.declarations[key] != nil
+      let change = isNamed ? try part.change(of: key, by: edit, chain, at: chain.revision + 1) : nil
+      let first = firstIndex(from: key)
+      let isThere = first < changes.count && changes[first].key == key
+      if !isThere, change == nil { continue }
+      found.append((first, isThere ? 1 : 0, change))
+      count += (change == nil ? 0 : 1) - (isThere ? 1 : 0)
+      if change?.erases == true { erases = true }
     }
-    // In the order of the keys.
-    var (merged, next): ([StoredChange], Int) = ([], 0)
-    merged.reserveCapacity(left.count + made.count)
-    for change in left {
-      while next < made.count, made[next].key < change.key {
-        merged.append(made[next])
-        next += 1
+    if found.isEmpty { return false }
+    let old = frames
+    frames = try frame(chain, erases: erases) { frames throws(StoreError) in
+      var next = 0
+      for (first, count, change) in found {
+        try frames.add(old, from: places[next], to: places[first])
+        next = first + count
+        let start = frames.mark
+        if let change { try frames.add(change) }
+        amendments.append((first..<next, change, start, frames.mark))
       }
-      merged.append(change)
+      try frames.add(old, from: places[next], to: places[changes.count])
     }
-    return merged + made[next...]
+    return true
   }
 
-  private mutating func write(_ changes: [StoredChange], after chain: Chain) throws(StoreError) {
-    frames.begin(at: chain.place)
-    commit = try frames.add(changes, by: batch, chain, author.writer, time: author.now())
+  /// Takes over what others have made necessary; this need not be done with the write lock held.
+  func finish() {
+    if !amendments.isEmpty { amendChanges() }
+    for index in changes.indices where changes[index].isOfValue { changes[index].new.revision = revision }
   }
 
-  /// Makes it the next commit after a chain, with the same changes.
-  private mutating func move(to chain: Chain) {
-    let time = author.now()
-    commit.revision = chain.revision
-    if !commit.changes.isEmpty {
-      commit.revision += 1
-      commit.time = Timestamp(nanosecondsSince1970: time)
-      for index in commit.changes.indices where commit.changes[index].isOfValue {
-        commit.changes[index].new.revision = commit.revision
+  private func amendChanges() {
+    var (merged, found): ([StoredChange], [FrameWriter.Mark]) = ([], [])
+    merged.reserveCapacity(changes.count + amendments.count)
+    found.reserveCapacity(places.count + amendments.count)
+    var (next, place) = (0, places[0])
+    for amendment in amendments {
+      merged += changes[next..<amendment.replaced.lowerBound]
+      found += places[next..<amendment.replaced.lowerBound].map { $0.moved(from: places[next], to: place) }
+      if let change = amendment.change {
+        merged.append(change)
+        found.append(amendment.start)
       }
+      (next, place) = (amendment.replaced.upperBound, amendment.end)
     }
-    if hasFrame { frames.move(to: chain.place, revision: commit.revision, time: time) }
+    merged += changes[next...]
+    found += places[next...].map { $0.moved(from: places[next], to: place) }
+    (changes, places, amendments) = (merged, found, [])
+  }
+
+  /// The index of the change of a key, or of the first one after it.
+  private func firstIndex(from key: KeyName) -> Int {
+    var (low, high) = (0, changes.count)
+    while low < high {
+      let middle = low + (high - low) / 2
+      if changes[middle].key < key { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// What it has committed, once it was finished.
+  var commit: Commit {
+    Commit(
+      revision: revision, changes: changes,
+      time: changes.isEmpty ? nil : Timestamp(nanosecondsSince1970: time))
+  }
+}
+
+extension Completion {
+  /// Adds the requests for all keys that it is about.
+  fileprivate func complete(_ batch: inout Batch, _ chain: Chain) throws(StoreError) {
+    if let base {
+      guard let changed = try chain.keys(changedAfter: base) else {
+        throw StoreError(.conflict, "too much has changed since revision \(base); try again")
+      }
+      try complete(&batch, changed, chain)
+    } else {
+      var keys: [KeyName] = []
+      try chain.forEachState(below: scope) { key, _ in keys.append(key) }
+      try complete(&batch, keys, chain)
+    }
+  }
+
+  fileprivate func complete(
+    _ batch: inout Batch, _ keys: some Sequence<KeyName>, _ chain: Chain
+  ) throws(StoreError) {
+    for key in keys where key.exact.hasPrefix(scope) {
+      try add(key, { () throws(StoreError) in try chain.knownEntry(of: key) }, &batch)
+    }
   }
 }
 

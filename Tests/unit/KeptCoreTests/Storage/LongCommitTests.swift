@@ -2,7 +2,7 @@
 // preparation and their turn.
 
 import Foundation
-import KeptEngine
+@testable import KeptEngine
 import KeptSchema
 import KeptSystem
 import KeptValues
@@ -16,14 +16,13 @@ import Testing
   init() throws { folder = try TemporaryFolder() }
 
   /// What happens while a commit is prepared: its time is asked for then, without a lock.
+  ///
+  /// It is asked for once more if others have committed, before the lock is taken.
   private final class Meanwhile: Sendable {
-    let next = Monitor<(@Sendable () -> Void)?>(nil)
+    let next = Monitor<[@Sendable () -> Void]>([])
 
     func run() {
-      let body = next.update { next in
-        defer { next = nil }
-        return next
-      }
+      let body = next.update { $0.isEmpty ? nil : $0.removeFirst() }
       body?()
     }
   }
@@ -58,7 +57,7 @@ import Testing
   /// Commits to another storage while the next commit is prepared.
   private func meanwhile(_ batch: Batch, to other: LocalStorage) {
     meanwhile.next.update {
-      $0 = {
+      $0.append {
         do { _ = try other.commit(batch) } catch { Issue.record(error) }
       }
     }
@@ -73,7 +72,9 @@ import Testing
   /// The batches that others commit in between, and what the long one refers to.
   static let others = ["another key", "a key", "the same value", "a declaration", "a secret", "many keys", "a version"]
 
-  @Test(arguments: others) func `a commit in between is followed as if it had been first`(_ kind: String) throws {
+  // The second argument says whether it happens after the long one was brought up to date without the lock.
+  @Test(arguments: others, [false, true])
+  func `a commit in between is followed as if it had been first`(_ kind: String, _ isLate: Bool) throws {
     let (storage, other) = (try openWithMeanwhile(), try open())
     let model = MemoryStorage()
     func both(_ batch: Batch) throws { _ = (try other.commit(batch), try model.commit(batch)) }
@@ -95,11 +96,16 @@ import Testing
     }
     var long = try batch()
     if kind == "a version" { long.schemaVersion = 4 }
+    if isLate {
+      let first = try edit("key.2", .set(1))
+      meanwhile(first, to: other)
+      _ = try model.commit(first)
+    }
     meanwhile(between, to: other)
     let commit = try storage.commit(long)
     _ = try model.commit(between)
     let expected = try model.commit(long)
-    #expect(meanwhile.next.read { $0 == nil })
+    #expect(meanwhile.next.read(\.isEmpty))
     #expect(commit.revision == expected.revision)
     // A model remembers removals. Outside of #expect, which would describe all of it.
     let changes = expected.changes.map { change in
@@ -116,6 +122,28 @@ import Testing
     #expect(try storage.schemaVersion() == model.schemaVersion())
     #expect(try storage.engine.read { $0.erases } == (kind == "a secret"))
     withExtendedLifetime([storage, other]) {}
+  }
+
+  @Test func `others can write until it is ready, and it follows them with a look at the keys that they have changed`()
+    throws
+  {
+    let (storage, other) = (try openWithMeanwhile(), try open())
+    _ = try other.commit(batch())
+    let pulse = storage.engine.pulse
+    let seen = Monitor<[(key: KeyName, isLocked: Bool)]>([])
+    var long = Batch()
+    long.completion = Completion(scope: "key.", base: nil) { key, stored, batch throws(StoreError) in
+      seen.update { $0.append((key, pulse.words.owner != 0)) }
+      if try stored().hasValue { batch.edit(key, .remove) }
+    }
+    meanwhile(try edit("key.early", .set(1)), to: other)
+    meanwhile(try edit("key.late", .set(1)), to: other)
+    let commit = try storage.commit(long)
+    #expect(meanwhile.next.read(\.isEmpty))
+    #expect(seen.read { $0.filter(\.isLocked).map(\.key.text) } == ["key.late"])
+    #expect(seen.read(\.count) == Self.count + 2)
+    #expect(commit.revision == 4 && commit.changes.count == Self.count + 2)
+    for storage in [storage, other] { #expect(try storage.keys(prefix: "") == []) }
   }
 
   @Test func `a condition that a commit in between breaks is a conflict`() throws {
@@ -153,7 +181,7 @@ import Testing
     let (storage, other) = (try openWithMeanwhile(), try open())
     _ = try other.commit(edit("key.3", .set(1)))
     meanwhile.next.update {
-      $0 = { do { try other.engine.checkpoint() } catch { Issue.record(error) } }
+      $0.append { do { try other.engine.checkpoint() } catch { Issue.record(error) } }
     }
     let commit = try storage.commit(batch())
     #expect(commit.revision == 2 && commit.changes.count == Self.count - 1)

@@ -1,4 +1,4 @@
-// Commits that are made while no other writer commits, and the observer of all commits.
+// The observer of all commits of a storage.
 
 @testable import KeptCore
 import KeptSystem
@@ -9,30 +9,10 @@ import Testing
   let folder: TemporaryFolder
   init() throws { folder = try TemporaryFolder() }
 
-  private func set(_ name: String, _ value: Value, timeout: Int? = nil) throws -> Batch {
+  private func set(_ name: String, _ value: Value) throws -> Batch {
     var batch = Batch()
     batch.edit(try key(name), .set(value))
-    batch.busyTimeoutMilliseconds = timeout
     return batch
-  }
-
-  @Test(arguments: StorageUnderTest.withLocations)
-  func `keeps them out while a batch is made`(_ kind: StorageUnderTest) throws {
-    let (first, second) = (try #require(kind.open(in: folder) as? any ExclusiveStorage), try kind.open(in: folder))
-    try second.commit(key("a"), .set(1))
-    let (name, refused) = (try key("a"), try set("a", 7, timeout: 0))
-    let batch = try set("a", 2)
-    let commit = try first.commit(waiting: 1000) { () throws(StoreError) in
-      #expect(code { try second.commit(refused) } == .busy)
-      #expect(try first.entry(for: name)?.value == 1)
-      return batch
-    }
-    #expect(commit.revision == 2 && commit.changes.map(\.new.value) == [2])
-    #expect(try second.commit(set("a", 3)).revision == 3)
-    #expect(
-      code { try first.commit(waiting: 1000) { () throws(StoreError) in throw StoreError(.invalid, "no") } } == .invalid
-    )
-    #expect(try second.commit(set("a", 4, timeout: 0)).revision == 4, "the lock is free")
   }
 
   @Test(arguments: StorageUnderTest.withLocations)
