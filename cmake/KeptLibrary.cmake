@@ -60,6 +60,7 @@ set(swift_build
   --configuration release --product KeptC
   -Xswiftc -static-stdlib
   -Xswiftc -O
+  -Xswiftc -enforce-exclusivity=unchecked
   -Xswiftc -Xfrontend -Xswiftc -disable-reflection-metadata
   -Xswiftc -Xfrontend -Xswiftc -function-sections
   -Xswiftc -Xllvm -Xswiftc -sil-disable-pass=closure-specialize
