@@ -7,7 +7,8 @@ import KeptValues
 
 /// The content of a backup.
 struct BackupFile {
-  private(set) var entries: [KeyName: Entry] = [:]
+  /// In the order of the keys.
+  private(set) var entries: [KeyedEntry] = []
   private(set) var schemaVersion: UInt32 = 0
 
   /// Reads a backup: a file, or a folder with a store.
@@ -39,12 +40,12 @@ struct BackupFile {
     }
     if let unreadable = stored.unreadable.first { throw unreadable.reason.about(unreadable.key.text) }
     schemaVersion = version
-    for keyed in stored.entries { entries[keyed.key] = keyed.entry }
+    entries = stored.entries
   }
 
   private mutating func read(file path: String) throws(StoreError) {
     schemaVersion = try KeptEngine.Backup.read(Self.open(path)) { key, state in
-      entries[key] = Entry(state)
+      if let entry = Entry(state) { entries.append(KeyedEntry(key: key, entry: entry)) }
     }
   }
 

@@ -79,7 +79,9 @@ extension Store {
     (batch.isAdmittedAsItIs, batch.replacesDeclarations) = (true, replaced != nil)
     if schemaVersion { batch.schemaVersion = backup.schemaVersion }
     try Allowance.ask(forEntries: 2 * backup.entries.count, to: "restore the backup")
-    for (key, entry) in backup.entries {
+    batch.reserve(backup.entries.count)
+    for keyed in backup.entries {
+      let (key, entry) = (keyed.key, keyed.entry)
       batch.edit(key, entry.value.map { .set($0) } ?? .remove)
       // Removing the current declaration first allows one of another type.
       if replaced == nil { batch.declare(key, nil) }
@@ -94,7 +96,8 @@ extension Store {
     }
     let present = try storage().entries(in: [.prefix("")])
     batch.conditions = [.unchangedPrefix("", after: present.revision)]
-    for key in present.entries.map(\.key) + present.unreadable.map(\.key) where backup.entries[key] == nil {
+    let restored = Set(backup.entries.map(\.key))
+    for key in present.entries.map(\.key) + present.unreadable.map(\.key) where !restored.contains(key) {
       batch.edit(key, .remove)
       batch.declare(key, nil)
     }
