@@ -36,8 +36,13 @@ struct Run {
     Self.empty(folder)
     for program in plan.programs { start(program) }
     if plan.observes { observe() }
+    // Some threads look at the store each second, and never end.
+    simulation_limit_time(Self.longest)
     return goOn() ?? conclude() ?? judge()
   }
+
+  // In nanoseconds.
+  private static let longest: Int64 = 100_000_000_000
 
   // MARK: - Processes
 
@@ -97,7 +102,7 @@ struct Run {
     // What others have noticed late, and syncs and checkpoints within seconds.
     simulation_limit_time(20_000_000_000)
     if let found = goOn() { return found }
-    simulation_limit_time(.max)
+    simulation_limit_time(Self.longest)
     simulation_wake_ended()
     if let found = goOn(isEnding: true) { return found }
     guard simulation_alive() == 0 else { return "threads wait for each other" }
@@ -112,10 +117,14 @@ struct Run {
 
   // MARK: - The disk
 
-  static func empty(_ folder: String) {
-    for name in names(folder) { unlink(folder + "/" + name) }
-    rmdir(folder)
+  private static func empty(_ folder: String) {
+    remove(folder)
     mkdir(folder, 0o700)
+  }
+
+  static func remove(_ folder: String) {
+    for name in names(folder) where unlink(folder + "/" + name) != 0 { remove(folder + "/" + name) }
+    rmdir(folder)
   }
 
   private static func names(_ folder: String) -> [String] {
@@ -142,8 +151,8 @@ struct Run {
     try disk.write(to: folder, seed: seed, inOrder: random.isOne(in: 2))
     disk = Disk(of: folder, Self.names(folder))
     guard hasPulse else { return }
-    // Of another boot.
-    pulse[32] ^= 1
+    // Of another boot, also after a second loss.
+    pulse[32] &+= 1
     let made = kept_open_at(AT_FDCWD, folder + "/pulse", O_RDWR | O_CREAT | O_EXCL, 0o600)
     pwrite(made, pulse, pulse.count, 0)
     close(made)

@@ -19,8 +19,7 @@ func warmUp() {
 }
 
 func end(_ isSound: Bool) -> Never {
-  Run.empty(folder)
-  rmdir(folder)
+  Run.remove(folder)
   exit(isSound ? 0 : 1)
 }
 
