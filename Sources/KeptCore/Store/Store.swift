@@ -248,8 +248,8 @@ extension Store {
     return commit.changes.isEmpty ? expected ?? commit.revision : commit.revision
   }
 
-  /// Commits a new value of a key that is known to be valid, without a batch and not yet durably; nil, with nothing done,
-  /// if it needs one.
+  /// Commits a new value of a key that is known to be valid, without a batch, and does not sync it; nil, with nothing
+  /// done, if it needs a batch.
   private func putAlone(_ value: Value, for key: PreparedBytes) -> Revision? {
     // Not observed. The storage looks again with the write lock, which would be taken in vain.
     guard laterVersion.load(ordering: .acquiring) == 0, !shared.feed.isObserved,
