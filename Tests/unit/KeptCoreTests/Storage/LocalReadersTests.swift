@@ -70,6 +70,24 @@ import Testing
     #expect(storage.entryCount == values.count - hasShort.count - hasVeryLong.count, "only what takes long to read")
   }
 
+  @Test func `many keys that another process has changed since a checkpoint are read after a put as it has left them`()
+    throws
+  {
+    let keys = (0..<18_000).map { "key.\($0)" }
+    let storage = try open(Dictionary(uniqueKeysWithValues: (keys + ["own"]).map { ($0, 0) }))
+    let writer = try folder.open()
+    try writer.engine.checkpoint()
+    // A longer batch would not be in the index.
+    for start in stride(from: 0, to: keys.count, by: 1000) {
+      try set(Dictionary(uniqueKeysWithValues: keys[start..<start + 1000].map { ($0, 1) }), in: writer)
+    }
+    let store = Store(storage: storage)
+    #expect(try store.value(forKey: "own") == 0)
+    _ = try store.put(2, for: KeyName("own"), ifRevision: nil)
+    #expect(try store.value(forKey: "own") == 2)
+    for key in keys.prefix(100) { #expect(try store.value(forKey: key) == 1) }
+  }
+
   @Test func `a value that is put at once is the one that other processes read`() throws {
     let (one, other) = (try open(["key": 0]), try folder.open())
     let (store, key) = (Store(storage: one), try KeyName("key"))

@@ -15,6 +15,7 @@ final class IndexedEntry: MemoryEntry, @unchecked Sendable {
   private var origin: Origin?
   /// Whether the value is not in memory, but only in the storage.
   fileprivate(set) var isElsewhere = false
+  fileprivate var isAbsent: Bool { value == nil && !isElsewhere }
 
   init(_ key: KeyName) { self.key = key }
 
@@ -117,11 +118,11 @@ final class EntryTable: @unchecked Sendable {
     let known = key.exact.withBytes { search.slot(of: $0, key.hash) }
     let slot = known ?? newSlot(key)
     slot.pointee.indexed?._withUnsafeGuaranteedRef { indexed in
-      if known != nil, indexed.value == nil { absent -= 1 }
+      if known != nil, indexed.isAbsent { absent -= 1 }
       indexed.revision = revision
       indexed.isElsewhere = false
       indexed.set(stored, declaration, isAdmitted: isAdmitted, reading)
-      if indexed.value == nil { absent += 1 }
+      if indexed.isAbsent { absent += 1 }
       slot.pointee.publish(indexed.value)
     }
     if known == nil, count * 8 > search.slots.count * 7 { grow() }
@@ -133,6 +134,7 @@ final class EntryTable: @unchecked Sendable {
     guard let slot = key.withPrepared({ search.slot(of: $0.bytes, $0.hash) }) else { return }
     slot.pointee.kind = UInt16(KEPT_SLOT_UNKNOWN)
     slot.pointee.indexed?._withUnsafeGuaranteedRef { $0.isElsewhere = true }
+    absent -= 1
   }
 
   /// A key that the storage's own index knows, while no other key is added to that.
@@ -160,10 +162,11 @@ final class EntryTable: @unchecked Sendable {
     kept_hide_record(header, known.slot.pointee.hash)
     let slot = reading == nil ? known.slot : search.slot(of: known.key, known.slot.pointee.hash)
     slot?.pointee.indexed?._withUnsafeGuaranteedRef { indexed in
-      if indexed.value == nil { absent -= 1 }
+      if indexed.isAbsent { absent -= 1 }
       indexed.revision = revision
+      indexed.isElsewhere = false
       indexed.set(stored, indexed.declaration, isAdmitted: true, reading)
-      if indexed.value == nil { absent += 1 }
+      if indexed.isAbsent { absent += 1 }
       slot?.pointee.publish(indexed.value)
     }
   }
