@@ -113,39 +113,6 @@ package final class FrameScanner {
   // Bytes behind a damaged frame, and bytes that are verified on the way.
   private static let mostSkipped = 64 << 20
 
-  // MARK: - What the next journal proves
-
-  /// Where the seal behind a damaged frame at the place ends, if the first frame of the next journal follows it.
-  ///
-  /// Then all frames before were published; 0 if nothing proves it. After a loss of power, a frame may lack sectors,
-  /// which are zeros. One that has none of them is damaged.
-  func provenEnd(before next: Journal) throws(StoreError) -> Position {
-    let damaged = place
-    guard let end = try sealEnd(before: next) else { return 0 }
-    // Read again: another process may be writing it.
-    let again = try FrameScanner(journal, at: damaged)
-    guard try again.verified() == nil, let word = try again.bytes(8)?.number(0, UInt32.self) else { return 0 }
-    let last = min(end, damaged.position + UInt64(max(8, word & ~7)))
-    while again.place.position < last {
-      let rest = min(journal.sectorEnd(at: again.place.position), end) - again.place.position
-      guard try again.bytes(Int(rest))?.contains(where: { $0 != 0 }) == true else { return 0 }
-      again.place.position += rest
-    }
-    return end
-  }
-
-  private func sealEnd(before next: Journal) throws(StoreError) -> Position? {
-    if let after = try Self.place(afterDamagedSealAt: place, before: next) { return after.position }
-    let id = next.header.journal
-    while place.position < limit, let bytes = try bytes(FrameFormat.sealBytes) {
-      place.position += 8
-      guard bytes.number(8, UInt64.self) == id, let sum = bytes.number(4, UInt32.self) else { continue }
-      let after = FramePlace(journal: id, position: place.position + 8, previous: sum)
-      if try Self.isFrame(at: after, of: next) { return after.position }
-    }
-    return nil
-  }
-
   /// The place of the first frame of the next journal, if it verifies after a seal at a place, which is damaged.
   static func place(
     afterDamagedSealAt place: FramePlace, before next: Journal

@@ -65,9 +65,6 @@ package final class Journal: Sendable {
     return begin + UInt64(max(size - JournalHeader.frames, 0))
   }
 
-  /// Where the sector of the file ends that has a position.
-  func sectorEnd(at position: Position) -> Position { position + 512 - (position &- begin) % 512 }
-
   /// Reads bytes from a position on; returns how many.
   func read(_ buffer: UnsafeMutableRawBufferPointer, at position: Position) throws(StoreError) -> Int {
     try file.read(buffer, at: offset(of: position))

@@ -115,12 +115,6 @@ package final class Chain {
     return .done
   }
 
-  /// A position before which all frames were published, as the pulse or the next journal proves.
-  func leastPublished(_ pulse: PulseWords?, _ folder: borrowing OpenFolder) throws(StoreError) -> Position {
-    let proven = hasNoJournal ? 0 : try folder.provenEnd(of: last, damagedAt: place)
-    return max(pulse?.leastPublished ?? 0, proven)
-  }
-
   /// Reads the frames that verify behind one that does not, up to the end of those that were surely published, and then
   /// as far as they verify.
   ///
@@ -478,12 +472,5 @@ extension OpenFolder {
           + "and the next program that opens it salvages the readable data")
     }
     return Journal(file, header, begin: begin)
-  }
-
-  /// What ``FrameScanner/provenEnd(before:)`` returns; 0 if there is no next journal.
-  borrowing func provenEnd(of journal: Journal, damagedAt place: FramePlace) throws(StoreError) -> Position {
-    let (number, store) = (journal.header.number &+ 1, journal.header.store)
-    guard let next = (try? self.journal(number, of: store, begin: 0, access: O_RDONLY)) ?? nil else { return 0 }
-    return try FrameScanner(journal, at: place).provenEnd(before: next)
   }
 }

@@ -42,13 +42,10 @@ package final class ReadOnlyEngine: Sendable {
     while true {
       // A newer checkpoint has another number, and its file another identity.
       if let chain = known, try !isCurrent(chain) { known = nil }
-      let isNew = known == nil
-      if isNew { known = try open() }
+      if known == nil { known = try open() }
       if let chain = known {
         let (end, least) = try published(of: chain)
-        let progress = try chain.catchUp(to: end, folder)
-        let proven = isNew ? try chain.leastPublished(nil, folder) : 0
-        if progress == .done, chain.position >= max(least, proven) { return chain }
+        if try chain.catchUp(to: end, folder) == .done, chain.position >= least { return chain }
         try checkIsReplaced(chain.values)
       }
       known = nil

@@ -64,7 +64,7 @@ enum Recovery {
     var (synced, doubt): (Position, UInt64) = (chain.values.header.position, 0)
     let before = try Pulse.map(in: folder, makes: false)
     let known = before.flatMap { $0.words.belongs(to: chain.store) ? $0.words : nil }
-    guard try chain.leastPublished(known, folder) <= end else {
+    guard known?.leastPublished ?? 0 <= end else {
       throw StoreError(
         .corrupt,
         "commits of the store in \(shown: folder.path) are damaged or missing; open it for writing to salvage the "

@@ -125,9 +125,8 @@ package struct Salvage {
       _ = try chain?.catchUp(to: nil, folder)
     } catch { guard error.code == .corrupt else { throw error } }
     var (areCommitsLost, lostChanges): (Bool, [KeyName: Revision]) = (false, [:])
-    if let chain {
-      let limit = try chain.leastPublished(isOwn ? words : nil, folder)
-      areCommitsLost = try chain.catchUp(pastDamage: limit, folder, lost: &lostChanges)
+    if isOwn, let words, let chain {
+      areCommitsLost = try chain.catchUp(pastDamage: words.leastPublished, folder, lost: &lostChanges)
     }
 
     var changes: [KeyName: KeyChange] = [:]

@@ -135,7 +135,7 @@ package struct Verification {
     of header: ValuesHeader, _ folder: borrowing OpenFolder, _ published: Position
   ) throws(StoreError) {
     let known = try Pulse.published(in: folder, of: header.store)
-    var least = max(published, known?.least ?? 0)
+    let least = max(published, known?.least ?? 0)
     // A backup gets its journal, and a pulse, when it is opened for writing.
     if header.isBackup, known == nil, folder.status(of: Journal.name(header.number)) == nil { return }
     var (number, position, previous, id) = (header.number, header.position, header.previous, nil as UInt64?)
@@ -160,7 +160,6 @@ package struct Verification {
           isMalformed = true
         }
         let place = scanner.place
-        least = max(least, scanner.next == nil ? try folder.provenEnd(of: journal, damagedAt: place) : 0)
         guard scanner.next == nil, place.position < least || isMalformed else { break }
         let isFound = try scanner.skip()
         let names = try FrameScanner(journal, at: place, upTo: known?.end)

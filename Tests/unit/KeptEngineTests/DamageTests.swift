@@ -491,64 +491,6 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/quarantine"))
   }
 
-  // MARK: - A journal and its successor
-
-  /// A store with two journals and no pulse, with a part of the first journal changed.
-  ///
-  /// - Parameter change: receives the bytes of the journal, and where its frames begin.
-  private func openDamaged(_ change: (inout [UInt8], [Range<Int>]) -> Void) throws -> (Engine, found: [String]) {
-    try layOut([:])
-    let engine = try open()
-    try engine.set("long", .bytes(Array(repeating: 7, count: 2000)))
-    try engine.set("k36", .int(6))
-    // A checkpoint that fails leaves a sealed journal.
-    mkdir(folder.path + "/.new-values", 0o700)
-    #expect(throws: StoreError.self) { try engine.checkpoint() }
-    rmdir(folder.path + "/.new-values")
-    try engine.set("k37", .int(7))
-    engine.close()
-    let name = try #require(
-      try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
-        $0.hasPrefix("journal")
-      }.sorted().first)
-    var bytes = try folder.contents(name)
-    change(&bytes, frames(bytes))
-    try folder.write(bytes, to: name)
-    unlink(folder.path + "/pulse")
-    let found = try Verification.findings(in: OpenFolder.own(folder.path)).map(\.description)
-    let reader = Result { try ReadOnlyEngine(try OpenFolder.own(folder.path)).read { $0.revision } }
-    #expect((try? reader.get()) == nil || found == [])
-    return (try open(), found)
-  }
-
-  @Test(arguments: 0..<7) func `damage before a seal is no end of the commits, also without a pulse`(frame: Int) throws
-  {
-    let keys: [KeyName] = ["k30", "k31", "k32", "k33", "new", "long", "k36"]
-    let (engine, found) = try openDamaged { bytes, frames in bytes[frames[frame].upperBound - 5] ^= 1 }
-    #expect(found.count == 1 && found[0].contains("damaged commit"), "\(found)")
-    #expect(try engine.read { $0.note }.contains(#""lost":["\#(keys[frame])"]"#))
-    #expect(try engine.state(of: "k37").value == .int(7))
-    for (key, value) in [("k30" as KeyName, Value.int(30)), ("k36", .int(6))] where key != keys[frame] {
-      #expect(try engine.state(of: key).value == value)
-    }
-  }
-
-  @Test func `a damaged seal is no end of the commits either`() throws {
-    let (engine, found) = try openDamaged { bytes, frames in bytes[frames[7].lowerBound + 9] ^= 1 }
-    #expect(found.count == 1 && found[0].contains("damaged commit"), "\(found)")
-    #expect(try engine.read { $0.note } != "")
-    #expect(try engine.state(of: "k36").value == .int(6) && engine.state(of: "k37").value == .int(7))
-  }
-
-  @Test func `what a loss of power may have taken is no damage`() throws {
-    let (engine, found) = try openDamaged { bytes, frames in
-      let sector = (frames[5].lowerBound / 512 + 1) * 512
-      for at in sector..<sector + 512 { bytes[at] = 0 }
-    }
-    #expect(try found == [] && engine.read { $0.note } == "")
-    #expect(try engine.state(of: "new").value == .string("x") && engine.state(of: "long").value == nil)
-  }
-
   // MARK: - Before the salvage
 
   @Test func `a key in a damaged block can be set and removed`() throws {
