@@ -10,7 +10,7 @@ struct Verify: ParsableCommand {
       Checks every block, record, commit and past change, and that they follow each other. Nothing is created, \
       locked or changed, so a store may be in use, a copy, or on a medium that cannot be written. Each finding names \
       the file, the place in it, and the keys as far as they can be read. Without the file pulse, as in some copies, \
-      damage to the last commits may look like the end of the journal. `kept doctor` opens a store and also examines \
+      damage to a commit may look like the end of the journal. `kept doctor` opens a store and also examines \
       its surroundings. Exit status 0: all is well; 4: something is damaged, or cannot be checked.
       """)
 
