@@ -45,7 +45,9 @@ static inline void kept_print_error(const void *text, size_t length) {
 static inline int kept_allocate(int file, off_t size) {
   kept_size_signal held = kept_hold_size_signal();
 #if defined(__linux__)
-  int status = posix_fallocate(file, 0, size);
+  int status;
+  do status = posix_fallocate(file, 0, size);
+  while (status == EINTR);
 #else
   int status = ftruncate(file, size) == 0 ? 0 : errno;
 #endif

@@ -70,12 +70,14 @@ static inline int kept_engine_write(int file, const void *bytes, size_t count, i
 }
 
 /// Cuts a file off, to the length that it had before a write has failed. A simulation does not see it.
-static inline void kept_engine_shorten(int file, int64_t length) { (void)!ftruncate(file, (off_t)length); }
+static inline void kept_engine_shorten(int file, int64_t length) {
+  (void)!KEPT_UNINTERRUPTED(ftruncate(file, (off_t)length));
+}
 
 /// Writes the contents of a file to the disk. Returns 0, or -1 with errno set.
 static inline int kept_engine_sync(int file) {
   KEPT_SIMULATE(KEPT_CALL_SYNC, file, NULL, 0, 0, NULL, NULL);
-  return fdatasync(file);
+  return KEPT_UNINTERRUPTED(fdatasync(file));
 }
 
 /// Writes the names in a folder to the disk, through a descriptor that was opened to hold the folder.
@@ -83,7 +85,7 @@ static inline int kept_engine_sync_folder(int folder) {
   KEPT_SIMULATE(KEPT_CALL_SYNC_FOLDER, folder, NULL, 0, 0, NULL, NULL);
   int opened = kept_open_at(folder, ".", O_RDONLY, 0);
   if (opened < 0) return -1;
-  int result = fsync(opened), error = errno;
+  int result = kept_sync(opened), error = errno;
   close(opened);
   errno = error;
   return result;
@@ -139,11 +141,7 @@ enum { KEPT_ENGINE_SHARED, KEPT_ENGINE_ALONE };
 
 /// Takes the lock of a folder, or changes it, without waiting; a change may lose it. Returns whether it has it.
 static inline bool kept_engine_lock_folder(int folder, int kind) {
-  int result;
-  do {
-    result = flock(folder, (kind == KEPT_ENGINE_ALONE ? LOCK_EX : LOCK_SH) | LOCK_NB);
-  } while (result != 0 && errno == EINTR);
-  return result == 0;
+  return KEPT_UNINTERRUPTED(flock(folder, (kind == KEPT_ENGINE_ALONE ? LOCK_EX : LOCK_SH) | LOCK_NB)) == 0;
 }
 
 static inline void kept_engine_unlock_folder(int folder) { (void)flock(folder, LOCK_UN); }

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <unistd.h>
 
+#include "Files.h"
+
 #if defined(__linux__)
 // F_OFD_GETLK and F_OFD_SETLK, which glibc declares only with _GNU_SOURCE, and Swift does not define that. With F_SETLK
 // the locks would belong to the process: closing any descriptor of the file would release them.
@@ -28,7 +30,7 @@ static inline bool kept_lock_byte(int file, short kind, int64_t byte) {
   lock.l_whence = SEEK_SET;
   lock.l_start = byte;
   lock.l_len = 1;
-  return fcntl(file, KEPT_SET_LOCK, &lock) == 0;
+  return KEPT_UNINTERRUPTED(fcntl(file, KEPT_SET_LOCK, &lock)) == 0;
 }
 
 /// Whether another open file has a lock on one of the bytes, or on any from the first one on if `count` is 0; also true
@@ -39,7 +41,7 @@ static inline bool kept_are_bytes_locked(int file, int64_t first, int64_t count)
   lock.l_whence = SEEK_SET;
   lock.l_start = first;
   lock.l_len = count;
-  return fcntl(file, KEPT_GET_LOCK, &lock) != 0 || lock.l_type != F_UNLCK;
+  return KEPT_UNINTERRUPTED(fcntl(file, KEPT_GET_LOCK, &lock)) != 0 || lock.l_type != F_UNLCK;
 }
 
 static inline bool kept_is_byte_locked(int file, int64_t byte) { return kept_are_bytes_locked(file, byte, 1); }
@@ -49,7 +51,7 @@ static inline bool kept_lock_file(int file, short kind) {
   struct flock lock = { 0 };
   lock.l_type = kind;
   lock.l_whence = SEEK_SET;
-  return fcntl(file, KEPT_SET_LOCK, &lock) == 0;
+  return KEPT_UNINTERRUPTED(fcntl(file, KEPT_SET_LOCK, &lock)) == 0;
 }
 
 #endif

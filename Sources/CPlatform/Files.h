@@ -26,6 +26,19 @@ extern int renameat2(int from_folder, const char *from, int to_folder, const cha
 #define KEPT_HOLD 0
 #endif
 
+/// Makes a system call again for as long as signals interrupt it: they do on file systems in user space and on a
+/// network.
+#define KEPT_UNINTERRUPTED(call) \
+  __extension__({ \
+    __typeof__(call) result; \
+    do result = (call); \
+    while (result < 0 && errno == EINTR); \
+    result; \
+  })
+
+/// Writes a file, or the names in a folder, to the disk. Returns 0, or -1 with errno set.
+static inline int kept_sync(int file) { return KEPT_UNINTERRUPTED(fsync(file)); }
+
 /// Moves a new descriptor away from the numbers of standard input, output and error, which a program may have closed:
 /// its output would go into the file. On failure closes it and returns -1 with errno set.
 static inline int kept_not_standard(int file) {
@@ -39,18 +52,20 @@ static inline int kept_not_standard(int file) {
 /// Opens or creates a file in a folder: never through a symbolic link, without waiting for the other end of a FIFO, and
 /// with close-on-exec. Returns -1 on failure.
 static inline int kept_open_at(int folder, const char *name, int flags, mode_t mode) {
-  return kept_not_standard(openat(folder, name, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode));
+  flags |= O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  return kept_not_standard(KEPT_UNINTERRUPTED(openat(folder, name, flags, mode)));
 }
 
 /// Opens a file that a caller names, following symbolic links.
 static inline int kept_open_named(const char *path) {
-  return kept_not_standard(open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  return kept_not_standard(KEPT_UNINTERRUPTED(open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)));
 }
 
 /// Opens a file with O_PATH: that reads nothing and does not wait, and closing the descriptor releases no lock. `flags`
 /// may contain O_NOFOLLOW and O_DIRECTORY.
 static inline int kept_hold_at(int folder, const char *name, int flags) {
-  return kept_not_standard(openat(folder, name, KEPT_HOLD | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags));
+  flags |= KEPT_HOLD | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  return kept_not_standard(KEPT_UNINTERRUPTED(openat(folder, name, flags)));
 }
 
 /// Opens what a path leads to that has no symbolic links: ELOOP if it has one, ENOSYS before Linux 5.6.
@@ -59,7 +74,7 @@ static inline int kept_open_plain_path(const char *path, uint64_t flags) {
   struct {
     uint64_t flags, mode, resolve;
   } how = { flags | O_CLOEXEC, 0, 0x04 /* RESOLVE_NO_SYMLINKS */ };
-  return kept_not_standard((int)syscall(437 /* openat2 */, AT_FDCWD, path, &how, sizeof how));
+  return kept_not_standard((int)KEPT_UNINTERRUPTED(syscall(437 /* openat2 */, AT_FDCWD, path, &how, sizeof how)));
 #else
   (void)path, (void)flags;
   errno = ENOSYS;

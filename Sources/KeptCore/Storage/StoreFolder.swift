@@ -158,6 +158,6 @@ struct StoreFolder {
     let file = kept_open_at(AT_FDCWD, path, O_RDONLY, 0)
     guard file >= 0 else { throw .system("open", path) }
     defer { close(file) }
-    guard fsync(file) == 0 else { throw .system("sync", path) }
+    guard kept_sync(file) == 0 else { throw .system("sync", path) }
   }
 }

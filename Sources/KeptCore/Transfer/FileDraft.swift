@@ -20,7 +20,7 @@ struct FileDraft {
     defer { target.folder.remove(draft) }
     do throws(StoreError) {
       try fill(FileDraft(file: file, path: path))
-      guard fsync(file) == 0 else { throw .system("sync", path) }
+      guard kept_sync(file) == 0 else { throw .system("sync", path) }
     } catch {
       close(file)
       throw error

@@ -136,7 +136,7 @@ package struct OpenFolder: ~Copyable {
     let folder = kept_open_at(descriptor, ".", O_RDONLY, 0)
     guard folder >= 0 else { throw .system("open", path) }
     defer { close(folder) }
-    guard fsync(folder) == 0 else { throw .system("sync", path) }
+    guard kept_sync(folder) == 0 else { throw .system("sync", path) }
   }
 
   /// The names in the folder, in no order; those that are not UTF-8 are left out.

@@ -98,7 +98,7 @@ struct KeyFile {
   private static func write(_ bytes: UnsafeBufferPointer<UInt8>, draft: String) throws(StoreError) {
     let file = kept_make_at(AT_FDCWD, draft)
     guard file >= 0 else { throw .system("create the file", draft) }
-    let isWritten = write(bytes, to: file) && fsync(file) == 0
+    let isWritten = write(bytes, to: file) && kept_sync(file) == 0
     let error = kept_errno()
     close(file)
     guard isWritten else {
