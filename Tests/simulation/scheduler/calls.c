@@ -24,6 +24,14 @@
   static __typeof__(&name) real; \
   if (real == NULL) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
+/// Returns from the calling function if the call is to fail.
+#define FAIL(kind) \
+  do { \
+    int error = failure(kind); \
+    if (error > 0) errno = error; \
+    if (error > 0) return (int)after(kind, -1); \
+  } while (0)
+
 /* Shared words */
 
 static const void *pages[MOST_PROCESSES];
@@ -39,11 +47,16 @@ static const void **page_at(const void *address) {
 void kept_access(const void *word);
 void kept_access(const void *word) {
   if (!own) return;
-  if (page_at(word)) before(STEP_PULSE, (int64_t)((uintptr_t)word & 4095));
-  else before(STEP_ACCESS, 0);
+  if (page_at(word)) {
+    before(STEP_PULSE, (int64_t)((uintptr_t)word & 4095));
+    watch(word, (uintptr_t)word & 4095);
+  } else {
+    before(STEP_ACCESS, 0);
+  }
 }
 
 void *mmap(void *address, size_t size, int protection, int flags, int file, off_t offset) {
+  if (own && address) watch(NULL, 0);
   void *result = (void *)system_call(SYS_mmap, (long)address, (long)size, protection, flags, file, offset);
   if (!own || !(flags & MAP_SHARED) || file < 0 || result == MAP_FAILED) return result;
   before(STEP_MAP, 0);
@@ -139,6 +152,7 @@ int sched_yield(void) {
 int nanosleep(const struct timespec *pause, struct timespec *rest) {
   if (!own) return (int)system_call(SYS_nanosleep, (long)pause, (long)rest, 0, 0, 0, 0);
   before(STEP_SLEEP, 0);
+  FAIL(STEP_SLEEP);
   block(0, after_pause(pause));
   return 0;
 }
@@ -151,6 +165,7 @@ static long futex(uint32_t *word, int operation, uint32_t value, const struct ti
   switch (command) {
     case FUTEX_WAKE: return after(STEP_WAKE, wake(key, value > 1));
     case FUTEX_WAIT:
+      FAIL(STEP_FUTEX);
       errno = EAGAIN;
       if (__atomic_load_n(word, __ATOMIC_SEQ_CST) != value) return -1;
       if (block(key, after_pause(limit))) return 0;
@@ -181,6 +196,7 @@ long syscall(long number, ...) {
   if (own && number == SYS_futex) return futex((uint32_t *)a, (int)b, (uint32_t)c, (const struct timespec *)d);
   if (own && number == SYS_getrandom) return getrandom((void *)a, (size_t)b, (unsigned)c);
   if (own && number == SYS_mremap) {
+    watch(NULL, 0);
     const void **from = page_at((void *)a), **to = page_at((void *)e);
     if (to) *to = NULL;
     if (from) *from = (void *)e;
@@ -193,6 +209,7 @@ int poll(struct pollfd *files, nfds_t count, int milliseconds) {
   struct timespec pause = { milliseconds / 1000, milliseconds % 1000 * 1000000 };
   int64_t deadline = milliseconds < 0 ? INT64_MAX : after_pause(&pause);
   before(STEP_POLL, 0);
+  FAIL(STEP_POLL);
   while (true) {
     int result = (int)system_call(SYS_poll, (long)files, (long)count, 0, 0, 0, 0);
     if (result != 0 || shared->now >= deadline) return (int)after(STEP_POLL, result);
@@ -263,28 +280,32 @@ pid_t getpid(void) {
 
 /* Files */
 
-/// Returns from the calling function if the call is to fail.
-#define FAIL(kind) \
-  do { \
-    int error = failure(kind); \
-    if (error > 0) errno = error; \
-    if (error > 0) return (int)after(kind, -1); \
-  } while (0)
+/// Whether a call transfers nothing; a signal may also come after half of the bytes.
+static bool is_cut(int error, size_t *count) {
+  if (error <= 0) return false;
+  if (error != EINTR || *count < 2 || simulated_random(2)) return true;
+  *count /= 2;
+  return false;
+}
 
 ssize_t pread(int file, void *bytes, size_t count, off_t offset) {
   if (!own) return system_call(SYS_pread64, file, (long)bytes, (long)count, offset, 0, 0);
   before(STEP_READ, offset);
-  FAIL(STEP_READ);
+  int error = failure(STEP_READ);
+  errno = error;
+  if (is_cut(error, &count)) return after(STEP_READ, -1);
   return after(STEP_READ, system_call(SYS_pread64, file, (long)bytes, (long)count, offset, 0, 0));
 }
 
 ssize_t read(int file, void *bytes, size_t count) {
-  if (own) before(STEP_READ, 0);
-  ssize_t result = system_call(SYS_read, file, (long)bytes, (long)count, 0, 0, 0);
-  return own ? after(STEP_READ, result) : result;
+  if (!own) return system_call(SYS_read, file, (long)bytes, (long)count, 0, 0, 0);
+  before(STEP_READ, 0);
+  FAIL(STEP_READ);
+  return after(STEP_READ, system_call(SYS_read, file, (long)bytes, (long)count, 0, 0, 0));
 }
 
 ssize_t write(int file, const void *bytes, size_t count) {
+  if (own) FAIL(STEP_SIGNAL);
   ssize_t result = system_call(SYS_write, file, (long)bytes, (long)count, 0, 0, 0);
   if (own) {
     wake(POLL_KEY, true);
@@ -298,7 +319,7 @@ ssize_t pwrite(int file, const void *bytes, size_t count, off_t offset) {
   before(STEP_WRITE, offset);
   int error = failure(STEP_WRITE);
   errno = error;
-  if (error > 0) return after(STEP_WRITE, -1);
+  if (is_cut(error, &count)) return after(STEP_WRITE, -1);
   if (error < 0) {
     // The rest finds a full disk.
     count /= 2;
@@ -310,6 +331,7 @@ ssize_t pwrite(int file, const void *bytes, size_t count, off_t offset) {
     }
   }
   ssize_t result = system_call(SYS_pwrite64, file, (long)bytes, (long)count, offset, 0, 0);
+  if (result > 0) note_change(file);
   if (result > 0) record(EVENT_WRITE, file, bytes, (size_t)result, offset, NULL, NULL);
   return after(STEP_WRITE, result);
 }
@@ -318,8 +340,9 @@ static int synchronize(int file, int kind, int event) {
   before(kind, 0);
   int error = failure(kind);
   errno = error;
-  if (error > 0 && event == EVENT_SYNC) record(-EVENT_SYNC, file, NULL, 0, 0, NULL, NULL);
-  if (error <= 0) record(event, file, NULL, 0, 0, NULL, NULL);
+  if (error > 0 && error != EINTR && event == EVENT_SYNC) record(-EVENT_SYNC, file, NULL, 0, 0, NULL, NULL);
+  bool forgets = planted == SYSTEM_FORGETS_SYNCS && event == EVENT_SYNC;
+  if (error <= 0 && !forgets) record(event, file, NULL, 0, 0, NULL, NULL);
   return (int)after(kind, error > 0 ? -1 : 0);
 }
 
@@ -330,7 +353,7 @@ int fdatasync(int file) {
 int fsync(int file) {
   struct stat status;
   if (!own) return (int)system_call(SYS_fsync, file, 0, 0, 0, 0, 0);
-  bool is_folder = fstat(file, &status) == 0 && S_ISDIR(status.st_mode);
+  bool is_folder = system_call(SYS_fstat, file, (long)&status, 0, 0, 0, 0) == 0 && S_ISDIR(status.st_mode);
   return is_folder ? synchronize(file, STEP_SYNC_FOLDER, EVENT_SYNC_FOLDER) : synchronize(file, STEP_SYNC, EVENT_SYNC);
 }
 
@@ -346,6 +369,7 @@ int openat(int folder, const char *name, int flags, ...) {
   bool is_new = kind == STEP_MAKE && faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
   int file = (int)system_call(SYS_openat, folder, (long)name, flags, mode, 0, 0);
   // What is left of the pulse is decided elsewhere: it is not written by calls.
+  if (is_new && file >= 0) note_change(file);
   if (is_new && file >= 0 && strcmp(name, "pulse") != 0) record(EVENT_MAKE, file, NULL, 0, 0, name, NULL);
   return (int)after(kind, file);
 }
@@ -360,7 +384,10 @@ int open(const char *path, int flags, ...) {
 
 int close(int file) {
   if (own) before(STEP_CLOSE, file);
-  return (int)system_call(SYS_close, file, 0, 0, 0, 0, 0);
+  int result = (int)system_call(SYS_close, file, 0, 0, 0, 0, 0);
+  // The file is closed all the same.
+  if (own) FAIL(STEP_CLOSE);
+  return result;
 }
 
 int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags) {
@@ -388,19 +415,31 @@ int unlinkat(int folder, const char *name, int flags) {
 
 /// The disk that a loss of power leaves may have more than the file had.
 int ftruncate(int file, off_t length) {
-  if (own) before(STEP_TRUNCATE, length);
-  return (int)system_call(SYS_ftruncate, file, length, 0, 0, 0, 0);
+  if (!own) return (int)system_call(SYS_ftruncate, file, length, 0, 0, 0, 0);
+  before(STEP_TRUNCATE, length);
+  FAIL(STEP_TRUNCATE);
+  int result = (int)system_call(SYS_ftruncate, file, length, 0, 0, 0, 0);
+  if (result == 0) note_change(file);
+  return (int)after(STEP_TRUNCATE, result);
 }
 
 int posix_fallocate(int file, off_t offset, off_t length) {
   if (own) before(STEP_TRUNCATE, length);
-  return system_call(SYS_fallocate, file, 0, offset, length, 0, 0) == 0 ? 0 : errno;
+  int error = own ? failure(STEP_TRUNCATE) : 0;
+  if (error > 0) return error;
+  if (system_call(SYS_fallocate, file, 0, offset, length, 0, 0) != 0) return errno;
+  if (own) note_change(file);
+  return 0;
 }
 
 int flock(int file, int kind) {
   if (!own) return (int)system_call(SYS_flock, file, kind, 0, 0, 0, 0);
   before(STEP_LOCK_FOLDER, kind);
-  return (int)after(STEP_LOCK_FOLDER, system_call(SYS_flock, file, kind, 0, 0, 0, 0));
+  FAIL(STEP_LOCK_FOLDER);
+  if (planted == SYSTEM_SHARES_FOLDERS && (kind & LOCK_EX)) kind ^= LOCK_EX | LOCK_SH;
+  int result = (int)system_call(SYS_flock, file, kind, 0, 0, 0, 0);
+  if (result == 0) note(EVENT_LOCK_FOLDER, kind & ~LOCK_NB, 0);
+  return (int)after(STEP_LOCK_FOLDER, result);
 }
 
 int fcntl(int file, int command, ...) {
@@ -409,7 +448,42 @@ int fcntl(int file, int command, ...) {
   long argument = va_arg(values, long);
   va_end(values);
   bool locks = command == F_OFD_SETLK || command == F_OFD_GETLK;
-  if (own && locks) before(STEP_LOCK_BYTE, command);
+  if (own && locks) {
+    before(STEP_LOCK_BYTE, command);
+    FAIL(STEP_LOCK_BYTE);
+  }
   int result = (int)system_call(SYS_fcntl, file, command, argument, 0, 0, 0);
+  const struct flock *lock = (const struct flock *)argument;
+  if (own && command == F_OFD_SETLK && result == 0) note(EVENT_LOCK, lock->l_type, lock->l_start);
   return own && locks ? (int)after(STEP_LOCK_BYTE, result) : result;
 }
+
+/* The status of files */
+
+uint64_t inode_of(int file) {
+  struct stat status;
+  return file >= 0 && system_call(SYS_fstat, file, (long)&status, 0, 0, 0, 0) == 0 ? status.st_ino : 0;
+}
+
+/// The clocks of file systems move in steps.
+void note_change(int file) {
+  int64_t now = 1700000000000000000 + shared->now / 4000000 * 4000000;
+  struct timespec time = { now / 1000000000, now % 1000000000 }, times[2] = { time, time };
+  system_call(SYS_utimensat, file, 0, (long)times, 0, 0, 0);
+}
+
+/// The time of a change of the status cannot be set.
+static int status_of(int folder, const char *path, struct stat *status, int flags) {
+  if (own) before(STEP_STATUS, flags);
+  int result = (int)system_call(SYS_newfstatat, folder, (long)path, (long)status, flags, 0, 0);
+  if (own) status->st_ctim = status->st_mtim;
+  return own ? (int)after(STEP_STATUS, result) : result;
+}
+
+int fstatat(int folder, const char *path, struct stat *status, int flags) {
+  return status_of(folder, path, status, flags);
+}
+
+int fstat(int file, struct stat *status) { return status_of(file, "", status, AT_EMPTY_PATH); }
+int stat(const char *path, struct stat *status) { return status_of(AT_FDCWD, path, status, 0); }
+int lstat(const char *path, struct stat *status) { return status_of(AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW); }

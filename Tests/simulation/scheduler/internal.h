@@ -21,6 +21,7 @@ typedef struct simulated_process {
 
 /// In memory that all processes of a run share. Only the thread that has the turn uses it.
 typedef struct simulation {
+  pid_t controller;
   uint64_t random;
   int64_t now, end; // in nanoseconds; no time passes beyond the end
   uint64_t steps;
@@ -29,7 +30,7 @@ typedef struct simulation {
   simulated_thread threads[MOST_THREADS]; // the first is the controller
   simulated_process processes[MOST_PROCESSES];
   turns turns;
-  unsigned until_switch, since_switch;
+  unsigned until_switch, since_switch, switches;
   fault faults[MOST_FAULTS];
   int request, requester;
   char finding[700];
@@ -41,6 +42,8 @@ typedef struct simulation {
 } simulation;
 
 extern simulation *shared;
+/// What the simulated system does wrong.
+extern int planted;
 /// The number of this thread; 0: it is not simulated, and all calls are the system's.
 extern __thread int own __attribute__((tls_model("initial-exec")));
 
@@ -57,11 +60,19 @@ int failure(int kind);
 /// A number below a bound.
 uint64_t simulated_random(uint64_t bound);
 void record(int call, int file, const void *bytes, size_t count, int64_t offset, const char *name, const char *other);
+/// Of a word or a lock.
+void note(int event, int64_t value, int64_t offset);
+/// The thread is about to use a word of the pulse.
+void watch(const void *word, unsigned offset);
 /// Of a thread that was made by pthread_create.
 int add_thread(int process);
 void begin_thread(int number);
 void end_thread(void) __attribute__((noreturn));
 /// Of what only this process has.
+/// A file that a call has changed has the time of the simulation.
+void note_change(int file);
+/// The number of an open file's inode; 0 if it has none.
+uint64_t inode_of(int file);
 uint64_t own_key(const void *address);
 uint64_t shared_key(const void *address);
 enum { POLL_KEY = 1, END_KEY = 2, JOIN_KEY = 16 };

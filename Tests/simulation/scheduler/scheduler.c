@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,11 +22,13 @@
 #include <unistd.h>
 
 simulation *shared;
+int planted;
 __thread int own;
 
 extern pid_t _Fork(void);
 
-enum { LONGEST_TURN = 4000, STEP_NANOSECONDS = 100 };
+/// `owner` is the last word of the pulse that others rely on.
+enum { LONGEST_TURN = 4000, STEP_NANOSECONDS = 100, LAST_WORD = 384 };
 
 long system_call(long number, long a, long b, long c, long d, long e, long f) {
   long result;
@@ -47,6 +51,41 @@ long system_call(long number, long a, long b, long c, long d, long e, long f) {
   return result;
 }
 
+/* Forks by a simulated process */
+
+static int child_process, child_thread;
+
+static void prepare_child(void) {
+  if (!own) return;
+  child_process = (int)shared->process_count++;
+  child_thread = add_thread(child_process);
+  shared->processes[child_process] = (simulated_process){ .is_alive = true };
+}
+
+/// The controller must know which process it is.
+static void await_child(void) {
+  if (!own) return;
+  while (__atomic_load_n(&shared->processes[child_process].pid, __ATOMIC_ACQUIRE) == 0) {
+    system_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+  }
+}
+
+static void begin_child(void) {
+  if (!own) return;
+  pid_t pid = (pid_t)system_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+  __atomic_store_n(&shared->processes[child_process].pid, pid, __ATOMIC_RELEASE);
+  begin_thread(child_thread);
+}
+
+int simulation_split(void) {
+  before(STEP_FORK, 0);
+  // Some numbers stay for those that start later.
+  if (shared->process_count >= MOST_PROCESSES - 6) return -1;
+  pid_t child = fork();
+  if (child < 0) abort();
+  return child == 0 ? child_process : 0;
+}
+
 /* The memory */
 
 void simulation_prepare(char *const *arguments) {
@@ -63,6 +102,8 @@ void simulation_prepare(char *const *arguments) {
     perror("schedules");
     exit(2);
   }
+  // Registered before those of the library: in a child this one comes first, and in a parent the last is before.
+  pthread_atfork(prepare_child, await_child, begin_child);
 }
 
 /// Splitmix64.
@@ -80,6 +121,9 @@ static unsigned next_gap(void) {
 
 void simulation_reset(uint64_t seed, turns turns) {
   memset(shared, 0, offsetof(simulation, events));
+  shared->controller = getpid();
+  // The child of a process that was killed becomes the controller's.
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
   shared->random = seed;
   shared->now = 1000000000000;
   shared->end = INT64_MAX;
@@ -95,6 +139,8 @@ void simulation_add_fault(fault added) {
     return;
   }
 }
+
+void simulation_plant(int fault) { planted = fault; }
 
 void simulation_clear_faults(void) { memset(shared->faults, 0, sizeof shared->faults); }
 
@@ -127,10 +173,12 @@ uint64_t simulation_hash(void) {
 /* Turns */
 
 static void await_turn(int number, const struct timespec *limit) {
+  const struct timespec minute = { 60, 0 };
   uint32_t *turn = &shared->threads[number].turn;
   while (__atomic_load_n(turn, __ATOMIC_ACQUIRE) == 0) {
-    system_call(SYS_futex, (long)turn, FUTEX_WAIT, 0, (long)limit, 0, 0);
+    system_call(SYS_futex, (long)turn, FUTEX_WAIT, 0, (long)(limit ? limit : &minute), 0, 0);
     if (limit) break;
+    if (kill(shared->controller, 0) != 0) _exit(1);
   }
 }
 
@@ -211,7 +259,25 @@ static void strike(int kind) {
   }
 }
 
+/// The word of the pulse that this thread may have changed since its last step.
+static __thread const volatile uint64_t *watched __attribute__((tls_model("initial-exec")));
+static __thread uint64_t seen __attribute__((tls_model("initial-exec")));
+static __thread unsigned watched_offset __attribute__((tls_model("initial-exec")));
+
+void watch(const void *word, unsigned offset) {
+  watched = NULL;
+  if (!word || offset % 64 != 0 || offset > LAST_WORD) return;
+  watched = word, seen = *watched, watched_offset = offset;
+}
+
+static void look_at_word(void) {
+  const volatile uint64_t *word = watched;
+  watched = NULL;
+  if (word && *word != seen) note(EVENT_WORD, (int64_t)*word, watched_offset);
+}
+
 void before(int kind, int64_t value) {
+  look_at_word();
   trace(kind, false, value);
   if (shared->steps >= MOST_STEPS) simulation_finding("the run does not end");
   shared->now += STEP_NANOSECONDS;
@@ -220,7 +286,8 @@ void before(int kind, int64_t value) {
   if (shared->turns.counts_all || kind >= STEP_PULSE) switches = --shared->until_switch == 0;
   if (kind == shared->turns.hot && simulated_random(2)) switches = true;
   if (++shared->since_switch > LONGEST_TURN || (kind == STEP_YIELD && simulated_random(2))) switches = true;
-  if (!switches) return;
+  if (!switches || shared->switches >= shared->turns.most) return;
+  shared->switches++;
   shared->until_switch = next_gap();
   pass(choose());
 }
@@ -233,6 +300,7 @@ int64_t after(int kind, int64_t result) {
 }
 
 bool block(uint64_t key, int64_t deadline) {
+  look_at_word();
   simulated_thread *thread = &shared->threads[own];
   thread->key = key;
   thread->deadline = deadline;
@@ -274,15 +342,28 @@ uint64_t shared_key(const void *address) { return ((uint64_t)address & 4095) << 
 
 /* What reaches the disk */
 
-void record(int call, int file, const void *bytes, size_t count, int64_t offset, const char *name, const char *other) {
-  struct stat status;
-  if (shared->event_count == MOST_EVENTS || shared->byte_count + count > MOST_BYTES) {
-    simulation_finding("the run writes too much");
+static recorded_event *add_event(int call, size_t count) {
+  if (shared->event_count >= MOST_EVENTS - 1 || shared->byte_count + count > MOST_BYTES) {
+    if (own) simulation_finding("the run writes too much");
+    shared->event_count--;
   }
   recorded_event *event = &shared->events[shared->event_count++];
   memset(event, 0, sizeof *event);
   event->call = call;
-  event->file = file >= 0 && fstat(file, &status) == 0 ? status.st_ino : 0;
+  event->process = shared->threads[own].process;
+  event->step = shared->steps;
+  return event;
+}
+
+void note(int call, int64_t value, int64_t offset) {
+  recorded_event *event = add_event(call, 0);
+  event->file = (uint64_t)value;
+  event->offset = offset;
+}
+
+void record(int call, int file, const void *bytes, size_t count, int64_t offset, const char *name, const char *other) {
+  recorded_event *event = add_event(call, count);
+  event->file = inode_of(file);
   event->offset = offset;
   event->count = count;
   event->bytes = memcpy(shared->bytes + shared->byte_count, bytes ? bytes : "", count);
@@ -353,13 +434,27 @@ void simulation_exit(void) {
   abort();
 }
 
+/// Whether a process has ended, which may be the child of one that lives, and then its status is not known.
+static bool has_ended(pid_t pid, int *status, bool waits) {
+  *status = 0;
+  pid_t found;
+  while ((found = waitpid(pid, status, waits ? 0 : WNOHANG)) < 0 && errno == EINTR) {}
+  if (found >= 0) return found == pid;
+  struct pollfd process = { .fd = (int)system_call(SYS_pidfd_open, pid, 0, 0, 0, 0, 0), .events = POLLIN };
+  if (process.fd < 0) return true;
+  bool result = system_call(SYS_ppoll, (long)&process, 1, (long)(waits ? NULL : &(struct timespec){ 0 }), 0, 0, 0) > 0;
+  close(process.fd);
+  return result;
+}
+
 void simulation_kill(int process) {
   simulated_process *killed = &shared->processes[process];
   int status;
   if (!killed->is_alive) return;
   kill(killed->pid, SIGKILL);
-  while (waitpid(killed->pid, &status, 0) < 0 && errno == EINTR) {}
+  has_ended(killed->pid, &status, true);
   killed->is_alive = false;
+  note(EVENT_GONE, process, 0);
   for (unsigned number = 1; number < shared->thread_count; number++) {
     if (shared->threads[number].process == process) shared->threads[number].state = THREAD_ENDED;
   }
@@ -370,7 +465,7 @@ static bool has_crashed(void) {
   for (unsigned process = 0; process < shared->process_count; process++) {
     simulated_process *one = &shared->processes[process];
     int status;
-    if (!one->is_alive || waitpid(one->pid, &status, WNOHANG) != one->pid) continue;
+    if (!one->is_alive || one->pid == 0 || !has_ended(one->pid, &status, false)) continue;
     char text[100];
     snprintf(text, sizeof text, "process %u has ended with status %d, signal %d", process, WEXITSTATUS(status),
       WTERMSIG(status));
@@ -406,6 +501,8 @@ int simulation_requester(void) { return shared->requester; }
 
 void simulation_kill_all(void) {
   for (unsigned process = 0; process < shared->process_count; process++) simulation_kill((int)process);
+  // What the killed have forked, and not awaited.
+  while (waitpid(-1, NULL, WNOHANG) > 0) {}
 }
 
 int simulation_alive(void) {
@@ -457,6 +554,7 @@ observed_change *simulation_observe(void) {
 }
 
 const char *simulation_found(void) { return shared->finding; }
+unsigned simulation_switches(void) { return shared->switches; }
 uint64_t simulation_steps(void) { return shared->steps; }
 const traced_step *simulation_step(uint64_t number) { return &shared->trace[number]; }
 unsigned simulation_operation_count(void) { return shared->operation_count; }
@@ -465,7 +563,7 @@ unsigned simulation_notice_count(void) { return shared->notice_count; }
 observed_change *simulation_notice(unsigned number) { return &shared->notices[number]; }
 size_t simulation_event_count(void) { return shared->event_count; }
 const recorded_event *simulation_event(size_t number) { return &shared->events[number]; }
-void simulation_forget_events(void) { shared->event_count = shared->byte_count = 0; }
+void simulation_lose_power(void) { note(EVENT_POWER, 0, 0); }
 
 const char *simulation_step_name(int kind) {
 #define STEP_KIND(name, text) #text,

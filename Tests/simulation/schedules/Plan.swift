@@ -4,21 +4,23 @@ import CPlatform
 import CScheduler
 
 enum Kind: Int32, CaseIterable {
-  case get, set, remove, transaction, snapshot, flush, durable, text, look, secret, pause, reopen
+  case get, set, remove, transaction, snapshot, flush, durable, text, look, secret, pause, reopen, fork
 }
 
 struct Plan {
   let seed: UInt64
+  /// Of the turns.
+  var schedule: UInt64
   /// The operations of each thread, by process.
   var programs: [[[Kind]]] = []
   var observes = false
   var closes = true
   var restarts = 0
-  var turns = CScheduler.turns(gap: 0, counts_all: false, hot: -1)
+  var turns = CScheduler.turns(gap: 0, counts_all: false, hot: -1, most: .max)
   var faults: [fault] = []
 
   var mayBeBusy: Bool { faults.contains { $0.what == STEP_STOP } }
-  var mayFail: Bool { faults.contains { $0.what == STEP_FAIL } }
+  var mayFail: Bool { faults.contains { $0.what == STEP_FAIL && $0.error != EINTR } }
 
   /// Steps near which a kill, a stop or another thread shows most.
   private static let places: [(kind: Int, most: Int)] = [
@@ -27,8 +29,15 @@ struct Plan {
     (STEP_CLOSE, 20), (STEP_WAKE, 10), (STEP_FUTEX, 6), (STEP_TRUNCATE, 3), (STEP_ANSWER, 30),
   ]
 
+  /// The calls that a signal may interrupt.
+  private static let interrupted: [(kind: Int, most: Int)] = [
+    (STEP_READ, 30), (STEP_WRITE, 12), (STEP_SYNC, 8), (STEP_SYNC_FOLDER, 4), (STEP_OPEN, 40), (STEP_MAKE, 6),
+    (STEP_CLOSE, 20), (STEP_TRUNCATE, 3), (STEP_LOCK_BYTE, 20), (STEP_LOCK_FOLDER, 6), (STEP_FUTEX, 6),
+    (STEP_SLEEP, 6), (STEP_POLL, 6), (STEP_SIGNAL, 6),
+  ]
+
   init(seed: UInt64) {
-    self.seed = seed
+    (self.seed, schedule) = (seed, seed)
     var random = Random(seed)
     // A run has some of the kinds of operations.
     let kinds = Kind.allCases.filter { _ in random.isOne(in: 2) } + [.set]
@@ -46,6 +55,13 @@ struct Plan {
       for _ in 0...random.below(2) { add(what, &random) }
     }
     restarts = faults.isEmpty ? 0 : random.below(4)
+    if random.isOne(in: 4) {
+      for _ in 0...random.below(3) {
+        let (kind, most) = random.any(of: Self.interrupted)
+        let left = UInt32(1 + random.below(most))
+        faults.append(fault(what: Int32(STEP_FAIL), kind: Int32(kind), left: left, error: EINTR, pause: 0))
+      }
+    }
   }
 
   private mutating func add(_ what: Int, _ random: inout Random) {

@@ -37,7 +37,7 @@ struct Program {
   private mutating func open(readOnly: Bool = false) -> Bool {
     var options = kept_options()
     options.size = MemoryLayout<kept_options>.size
-    options.busy_timeout_ms = 5000
+    options.busy_timeout_ms = 2000
     options.access = readOnly ? UInt32(KEPT_READ_ONLY) : 0
     var error = kept_error()
     let status = kept_open(folder, &options, &store, &error)
@@ -115,11 +115,24 @@ struct Program {
       other.call(kind) { Self.readAll(other.store, $0, &$1) }
       kept_close(other.store)
     case .pause: simulation_sleep(1_500_000_000)
+    case .fork: fork()
     case .reopen:
       kept_close(store)
       self.store = nil
       _ = open()
     }
+  }
+
+  /// Forks; the child goes on with the store, or ends at once.
+  private mutating func fork() {
+    let process = simulation_split()
+    guard process > 0 else { return }
+    random = Random(plan.seed ^ UInt64(process) << 40)
+    value = Int64(256 + process) * 1000
+    let kinds = plan.programs.joined().joined().filter { $0 != .fork }
+    for _ in 0..<random.below(4) where store != nil && !kinds.isEmpty { perform(random.any(of: kinds)) }
+    if random.isOne(in: 2) { kept_close(store) }
+    simulation_exit()
   }
 
   /// Reads one key and writes two, at once.

@@ -16,6 +16,8 @@ struct Run {
   private var observers: Set<Int32> = []
   private var started = 0
   private var restarts: Int
+  // How many events the disk has.
+  private var written = 0
 
   private init(_ plan: Plan, _ folder: String) {
     (self.plan, self.folder, restarts) = (plan, folder, plan.restarts)
@@ -24,7 +26,7 @@ struct Run {
 
   /// - Returns: what was found; nil if nothing was.
   static func run(_ plan: Plan, in folder: String) -> String? {
-    simulation_reset(plan.seed, plan.turns)
+    simulation_reset(plan.schedule, plan.turns)
     for fault in plan.faults { simulation_add_fault(fault) }
     var run = Run(plan, folder)
     let found = run.run()
@@ -140,8 +142,9 @@ struct Run {
 
   /// Lays out what the disk may have kept; the pulse is as it was, or is lost.
   private mutating func loseData() throws {
-    for number in 0..<simulation_event_count() { disk.add(simulation_event(number).pointee) }
-    simulation_forget_events()
+    for number in written..<simulation_event_count() { disk.add(simulation_event(number).pointee) }
+    simulation_lose_power()
+    written = simulation_event_count()
     var pulse = [UInt8](repeating: 0, count: 4096)
     let file = kept_open_at(AT_FDCWD, folder + "/pulse", O_RDONLY, 0)
     let hasPulse = file >= 0 && pread(file, &pulse, pulse.count, 0) == pulse.count && random.isOne(in: 2)
@@ -201,6 +204,23 @@ struct Run {
 }
 
 extension Run {
+  /// Prints what the processes have done to files, locks and words that they share: protocol.py reads it.
+  static func printEvents() {
+    for number in 0..<simulation_event_count() {
+      guard let event = simulation_event(number)?.pointee else { continue }
+      let bytes = UnsafeBufferPointer(start: event.bytes, count: event.count)
+      let isZero = bytes.allSatisfy { $0 == 0 }
+      let names = [text(event.name), text(event.other)].map { $0.isEmpty ? "-" : $0 }.joined(separator: " ")
+      print(
+        "\(event.step) \(event.process) \(event.call) \(event.file) \(event.offset) \(event.count) \(names)",
+        isZero ? "-" : bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())
+    }
+  }
+
+  private static func text<Characters>(_ characters: Characters) -> String {
+    withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+  }
+
   /// Prints the operations and the steps.
   static func printTrace() {
     for number in 0..<simulation_steps() {

@@ -16,7 +16,7 @@ extension Plan {
     if observes { add { $0.observes = false } }
     if restarts > 0 { add { $0.restarts -= 1 } }
     if turns.hot >= 0 { add { $0.turns.hot = -1 } }
-    if turns.gap > 0 { add { $0.turns.gap = turns.gap >= 1000 ? 0 : 3 * turns.gap } }
+    if turns.counts_all { add { $0.turns.counts_all = false } }
     for process in programs.indices {
       for thread in programs[process].indices.dropFirst() { add { $0.programs[process].remove(at: thread) } }
       for thread in programs[process].indices {
@@ -27,9 +27,39 @@ extension Plan {
   }
 
   /// The smallest plan that was found to fail, too.
+  ///
+  /// A smaller plan has other schedules: a few of them are tried. The last one loses changes of the turn.
   func shrunk(_ fails: (Plan) -> Bool) -> Plan {
     var plan = self
-    while let next = plan.smaller.first(where: fails) { plan = next }
+    while let next = plan.smaller.flatMap(\.rescheduled).first(where: fails) { plan = next }
+    while fails(plan), plan.turns.most != 0 {
+      let switches = simulation_switches()
+      let fewer = [0, switches / 2, switches &- 1].filter { $0 < min(switches, plan.turns.most) }
+      guard let most = fewer.first(where: { most in fails(plan.with(most)) }) else { return plan.with(switches) }
+      plan = plan.with(most)
+    }
     return plan
+  }
+
+  private var rescheduled: [Plan] {
+    (0..<8 as Range<UInt64>).map { number in
+      var plan = self
+      plan.schedule &+= number
+      return plan
+    }
+  }
+
+  private func with(_ most: UInt32) -> Plan {
+    var plan = self
+    plan.turns.most = most
+    return plan
+  }
+
+  /// Its size, in words.
+  var size: String {
+    let processes = programs.filter { !$0.isEmpty }
+    let operations = processes.joined().joined().map { "\($0)" }
+    return "\(processes.count) processes, \(operations.count) operations (\(operations.joined(separator: ", "))), "
+      + "\(faults.count) failures"
   }
 }

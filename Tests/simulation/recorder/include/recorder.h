@@ -8,10 +8,15 @@
 #include <sys/types.h>
 
 enum { EVENT_WRITE = 1, EVENT_SYNC, EVENT_SYNC_FOLDER, EVENT_MAKE, EVENT_RENAME, EVENT_REMOVE };
+/// Of the schedules only: a word of the pulse was changed, the lock of a byte or of the folder was taken or released, a
+/// process has ended, the power was lost.
+enum { EVENT_WORD = EVENT_REMOVE + 1, EVENT_LOCK, EVENT_LOCK_FOLDER, EVENT_GONE, EVENT_POWER };
 
 typedef struct recorded_event {
   int call;
-  uint64_t file; // the inode, of EVENT_WRITE, EVENT_SYNC and EVENT_MAKE
+  int process;
+  uint64_t step;
+  uint64_t file; // the inode, of EVENT_WRITE, EVENT_SYNC and EVENT_MAKE; the new value, of a word or lock
   int64_t offset;
   size_t count;
   const unsigned char *bytes;

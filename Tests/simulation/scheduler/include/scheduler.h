@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MOST_THREADS = 96, MOST_PROCESSES = 16, MOST_OPERATIONS = 256, MOST_NOTICES = 1024, MOST_FAULTS = 6 };
-enum { MOST_STEPS = 1 << 20, MOST_EVENTS = 1 << 14, MOST_BYTES = 1 << 26 };
+enum { MOST_THREADS = 96, MOST_PROCESSES = 16, MOST_OPERATIONS = 256, MOST_NOTICES = 1024, MOST_FAULTS = 12 };
+enum { MOST_STEPS = 1 << 20, MOST_EVENTS = 1 << 17, MOST_BYTES = 1 << 26 };
 enum { SIMULATED_KEYS = 6 };
 
 /// What a thread is about to do.
@@ -44,6 +44,7 @@ enum { SIMULATED_KEYS = 6 };
   KIND(SIGNAL, signal) \
   KIND(POLL, poll) \
   KIND(START, start) \
+  KIND(FORK, fork) \
   KIND(END, end) \
   KIND(KILL, kill) \
   KIND(STOP, stop) \
@@ -65,12 +66,16 @@ typedef struct fault {
 } fault;
 
 /// When the turn goes to another thread: after about `gap` steps that other processes see, or of all steps, and at half
-/// of the steps of a kind; 0: never.
+/// of the steps of a kind; 0: never. At most `most` times, unless a thread waits.
 typedef struct turns {
   unsigned gap;
   bool counts_all;
   int hot;
+  unsigned most;
 } turns;
+
+/// What the simulated system does wrong on purpose, to try the finding and shrinking.
+enum { SYSTEM_SOUND, SYSTEM_FORGETS_SYNCS, SYSTEM_SHARES_FOLDERS };
 
 /// What is known of an operation.
 enum { OUTCOME_UNKNOWN, OUTCOME_DONE, OUTCOME_REFUSED };
@@ -103,6 +108,7 @@ typedef struct traced_step {
 void simulation_prepare(char *const *arguments);
 /// Empties it.
 void simulation_reset(uint64_t seed, turns turns);
+void simulation_plant(int fault);
 void simulation_add_fault(fault fault);
 void simulation_clear_faults(void);
 /// Makes the calling thread, of the controller's process, a simulated one, alone, until `simulation_leave`.
@@ -133,6 +139,8 @@ int simulation_alive(void);
 void simulation_wake_ended(void);
 const char *simulation_found(void);
 uint64_t simulation_steps(void);
+/// How often the turn has gone to another thread although its thread did not wait.
+unsigned simulation_switches(void);
 const traced_step *simulation_step(uint64_t number);
 const char *simulation_step_name(int kind);
 uint64_t simulation_hash(void);
@@ -142,11 +150,14 @@ unsigned simulation_notice_count(void);
 observed_change *simulation_notice(unsigned number);
 size_t simulation_event_count(void);
 const recorded_event *simulation_event(size_t number);
-void simulation_forget_events(void);
+/// Notes that the power was lost.
+void simulation_lose_power(void);
 
 // The simulated threads.
 
 void simulation_exit(void) __attribute__((noreturn));
+/// Forks this process. Returns the number of the new one in the child, 0 in the parent, and -1 if there are too many.
+int simulation_split(void);
 operation *simulation_begin(int kind);
 void simulation_end(operation *operation);
 observed_change *simulation_observe(void);
