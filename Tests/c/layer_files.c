@@ -6,6 +6,7 @@
 #include "suite.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -55,6 +56,25 @@ TEST(a_polled_subscription_is_notified_of_a_changed_file) {
   CHECK_TEXT("L k:->1;", recorded(recorder, 1));
   CHECK_UINT(KEPT_LAYER_SYSTEM, recorder->layer);
 }
+
+static bool has_inotify(void) {
+  char link[32], target[32] = "";
+  for (int fd = 0; fd < 64 && strcmp(target, "anon_inode:inotify") != 0; fd++) {
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, target, sizeof target - 1);
+    target[length < 0 ? 0 : length] = 0;
+  }
+  return strcmp(target, "anon_inode:inotify") == 0;
+}
+
+ROLE(read_a_changed_file, path) {
+  kept_options options = with(path, NULL);
+  put_and_await(open_with(fresh_location(), &options), path, "{\"values\":{\"k\":1}}");
+  CHECK(!has_inotify());
+}
+
+/** It would wait for the kernel to close it. */
+TEST(a_program_that_ends_soon_has_no_inotify) { play_child("read_a_changed_file", fresh_file("{}")); }
 
 /* The count of layers */
 
