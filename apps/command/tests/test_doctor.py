@@ -551,6 +551,15 @@ def test_a_broken_file_of_a_key_is_repaired(kept: Kept, tmp_path: Path) -> None:
     assert kept("get", location, "a").status == 1
 
 
+def test_a_broken_file_of_a_key_is_replaced(kept: Kept, tmp_path: Path) -> None:
+    location = f"dir:{tmp_path}/simple"
+    assert kept("set", location, "a", "1").status == 0
+    (tmp_path / "simple/a.json").write_text("{")
+    done = kept("set", location, "a", "2")
+    assert done.status == 0 and '"a": had a value that cannot be read' in done.err, done
+    assert kept("get", location, "a").out == "2\n"
+
+
 def test_info_needs_no_schema_version(kept: Kept, tmp_path: Path) -> None:
     location = f"dir:{tmp_path}/simple"
     assert kept("set", location, "a", "1").status == 0

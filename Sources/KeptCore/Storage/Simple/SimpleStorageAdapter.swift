@@ -219,7 +219,9 @@ public final class SimpleStorageAdapter: Storage {
       let entry = try look(at: key, &tracker)
       try Condition.check(key, expected: expected, found: entry.value == nil ? 0 : entry.revision)
     case .unchanged(let key, let base):
-      try Condition.check(key, unchangedAfter: base, found: look(at: key, &tracker).revision)
+      // A value that cannot be read has no revision.
+      guard let found = try lookToReplace(key, &tracker) else { return }
+      try Condition.check(key, unchangedAfter: base, found: found.revision)
     case .unchangedPrefix(let prefix, let base):
       for key in try list(&tracker) where key.exact.hasPrefix(prefix) { _ = try look(at: key, &tracker) }
       try Condition.check(prefix, unchangedAfter: base, found: tracker.newest(prefix))

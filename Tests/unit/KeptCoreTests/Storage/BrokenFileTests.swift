@@ -70,6 +70,16 @@ import Testing
     store.close()
   }
 
+  @Test func `is replaced by a transaction that has tried to read it`() throws {
+    try write("{", "a.json")
+    try store.transaction { transaction in
+      #expect(throws: StoreError.self) { try transaction.entry(for: key("a")) }
+      _ = try transaction.set(2, forKey: "a")
+    }
+    #expect(try store.entry(for: key("a"))?.value == 2)
+    store.close()
+  }
+
   @Test func `is reported again when it is broken in another way`() throws {
     let subscription = try observe()
     try write("{", "a.json")
