@@ -73,7 +73,7 @@ private func askForString(
   boundary(error) { () throws(StoreError) in
     try check(UnsafeMutableRawPointer(buffer), capacity)
     let text = try readValue(store, key, as: "a string") { $0.asString }
-    try copy(Array(text.utf8), endingWithNUL: true, into: UnsafeMutableRawPointer(buffer), capacity, length)
+    try copy(text.utf8, endingWithNUL: true, into: UnsafeMutableRawPointer(buffer), capacity, length)
   }
 }
 
@@ -99,7 +99,7 @@ private func check(_ buffer: UnsafeMutableRawPointer?, _ capacity: Int) throws(S
 
 /// Copies into the caller's buffer, all of it or nothing; the length is reported even if it does not fit.
 private func copy(
-  _ bytes: [UInt8], endingWithNUL: Bool, into buffer: UnsafeMutableRawPointer?, _ capacity: Int,
+  _ bytes: some Collection<UInt8>, endingWithNUL: Bool, into buffer: UnsafeMutableRawPointer?, _ capacity: Int,
   _ length: UnsafeMutablePointer<Int>?
 ) throws(StoreError) {
   length?.pointee = bytes.count
