@@ -101,6 +101,11 @@ public struct Batch: Sendable {
     return part
   }
 
+  /// Takes over the requests for keys from another batch.
+  mutating func takeRequests(of other: Batch) {
+    (edits, declarations, undeclared) = (other.edits, other.declarations, other.undeclared)
+  }
+
   /// Whether the batch requests nothing.
   public var isEmpty: Bool { edits.isEmpty && declarations.isEmpty && schemaVersion == nil && completion == nil }
 

@@ -73,7 +73,6 @@ final class ImportPlan {
 
   private func judge(_ layerStack: LayerStack) {
     let revision = revision + 1
-    batch.reserve(wish.edits.count)
     changes.reserveCapacity(wish.edits.count)
     for key in wish.keys {
       let edit = wish.edits[key]
@@ -88,22 +87,14 @@ final class ImportPlan {
         }
         guard let change else { continue }
         if change.isOfValue { try layerStack.checkUnlocked(key) }
-        take(change)
+        changes.append(change)
       } catch {
         refusals.append(error.about(key.text))
         if edit != nil { refusedEdits += 1 }
       }
     }
-  }
-
-  private func take(_ change: StoredChange) {
-    changes.append(change)
-    let key = change.key
-    if change.new.declaration != change.old?.declaration, let wished = wish.declarations[key] {
-      if wish.undeclared.contains(key) { batch.declare(key, nil) }
-      if let wished { batch.declare(key, wished) }
-    }
-    if change.isOfValue { batch.edit(key, change.new.value.map { .set($0) } ?? .remove) }
+    let isAll = changes.count == wish.edits.count && wish.declarations.isEmpty
+    batch.takeRequests(of: isAll ? wish : wish.requests(of: Set(changes.map(\.key))))
   }
 
   /// Makes the commit include what the text requests for keys that others have changed since then.

@@ -25,6 +25,9 @@ final class BulkChanges: @unchecked Sendable {
   private(set) var count = 0
   /// How many of them are of a value.
   private(set) var valueCount = 0
+  /// How many changes the frame has, and whether one of them is of the limits of the history.
+  let frameCount: Int
+  private(set) var changesLimits = false
 
   private static let purpose: StaticString = "read the changes"
   private static let placed: UInt8 = 0xFF
@@ -40,7 +43,7 @@ final class BulkChanges: @unchecked Sendable {
     _ frame: CommitFrame, at position: Position, in journal: Journal,
     _ passOther: (FrameChange) throws(StoreError) -> Void
   ) throws(StoreError) {
-    revision = frame.head.revision
+    (revision, frameCount) = (frame.head.revision, frame.count)
     let changes = frame.changes
     try bytes.reserve(changes.count)
     let offsets = try order.add(4 * frame.mostChanges).bindMemory(to: UInt32.self)
@@ -74,6 +77,7 @@ final class BulkChanges: @unchecked Sendable {
         }
       } else {
         try copy(to: at)
+        if change.effect == .historyLimits { changesLimits = true }
         try passOther(change)
         copied = at + change.bytes.count
       }
@@ -115,7 +119,7 @@ final class BulkChanges: @unchecked Sendable {
       let bytes = UnsafeRawBufferPointer(bytes)
       for index in firstIndex(from: bytes)..<count {
         let change = change(index)
-        guard change.key.elementsEqual(bytes) else { return }
+        guard change.key.isSame(as: bytes) else { return }
         try body(change)
       }
     }

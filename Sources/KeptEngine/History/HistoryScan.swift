@@ -104,7 +104,7 @@ struct HistoryScan {
     if changes.count - pruned >= Self.step { prune() }
   }
 
-  /// Adds a frame that has more changes than are kept, and no other than of keys.
+  /// Adds a frame that has more changes of values than are kept, and none of the limits.
   private mutating func pass(_ changes: BulkChanges) throws(StoreError) {
     forget(upTo: changes.revision)
     for key in Array(present.keys) {

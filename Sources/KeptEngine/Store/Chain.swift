@@ -296,6 +296,46 @@ package final class Chain {
     }
   }
 
+  /// Calls `body` with the index of each of some keys, which are in order, and with the state of the key; nil if it must
+  /// be read alone.
+  package func forEachState(
+    of keys: [KeyName], _ body: (Int, KeyState?) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    var (next, refusal): (Int, StoreError?) = (0, nil)
+    func pass(_ state: KeyState?) throws(StoreError) {
+      do throws(StoreError) { try body(next, state) } catch {
+        refusal = error
+        throw error
+      }
+      next += 1
+    }
+    /// Whether the next key is this one, after all before it were passed.
+    func reach(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+      while next < keys.count {
+        let (isBefore, isSame) = keys[next].exact.withBytes { own in
+          (UnsafeRawBufferPointer(own).isBefore(key), UnsafeRawBufferPointer(own).isSame(as: key))
+        }
+        guard isBefore else { return isSame }
+        try pass(try KeyState(nil, floor: floor))
+      }
+      return false
+    }
+    do throws(StoreError) {
+      // Looking up each key reads the same blocks many times.
+      if keys.count > (Int(clamping: values.header.keys) + overlay.count) / 4 {
+        try forEachKey(below: "") { record, change, _ throws(StoreError) in
+          guard let key = change?.key ?? record?.key, try reach(key) else { return }
+          try pass(try KeyState(record, change?.change(), floor: floor))
+        }
+        while next < keys.count { try pass(try KeyState(nil, floor: floor)) }
+      }
+    } catch {
+      // After damage, the others are read alone.
+      guard error.code == .corrupt, refusal == nil else { throw error }
+    }
+    while next < keys.count { try pass(nil) }
+  }
+
   /// The value of a key that has nothing else.
   private func onlyValue(
     _ record: Record?, _ change: ChangedKeys?
@@ -402,11 +442,12 @@ package final class Chain {
       }
     }
     try prefix.withBytes { prefix throws(StoreError) in
-      func isBelow(_ key: UnsafeRawBufferPointer) -> Bool { key.prefix(prefix.count).elementsEqual(prefix) }
+      let from = UnsafeRawBufferPointer(prefix)
+      func isBelow(_ key: UnsafeRawBufferPointer) -> Bool { key.part(from: 0, prefix.count)?.isSame(as: from) == true }
       /// Whether a key of the checkpoint has changed, after all lesser keys were passed on.
       func isChanged(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
         try passChanges(before: key)
-        return changes.key?.elementsEqual(key) == true
+        return changes.key?.isSame(as: key) == true
       }
       func passDamaged(_ key: UnsafeRawBufferPointer?, _ error: StoreError) throws(StoreError) -> Bool {
         guard let key else {
@@ -422,7 +463,6 @@ package final class Chain {
         }
         return true
       }
-      let from = UnsafeRawBufferPointer(prefix)
       try values.forEachRecord(from: from, damaged: passDamaged) { record throws(StoreError) in
         guard isBelow(record.key) else { return false }
         if try isChanged(record.key) {

@@ -12,11 +12,13 @@ final class ChangedKeys {
   private let names = ByteBuffer(to: "list the keys")
   private var ends = [0]
   private var nextKnown = 0
-  // Changes in bulk, the oldest first, and those that have not been passed.
-  private var bulk: [(changes: BulkChanges, rest: Range<Int>)] = []
+  // Changes in bulk, the oldest first.
+  private var bulk: [Cursor] = []
 
   /// The bytes of the key; nil at the end.
   private(set) var key: UnsafeRawBufferPointer?
+  // Whether it is one of the known keys.
+  private var isKnown = false
 
   /// - Parameters:
   ///   - known: in the order of the keys; these are whole.
@@ -31,7 +33,7 @@ final class ChangedKeys {
       ends.append(names.count)
     }
     prefix.withBytes { prefix in
-      self.bulk = bulk.map { ($0, $0.range(below: UnsafeRawBufferPointer(prefix))) }
+      self.bulk = bulk.map { Cursor($0, $0.range(below: UnsafeRawBufferPointer(prefix))) }
     }
     findKey()
   }
@@ -43,27 +45,20 @@ final class ChangedKeys {
 
   private func findKey() {
     key = knownKey
-    for (changes, rest) in bulk {
-      guard let first = rest.first else { continue }
-      let other = changes.change(first).key
-      if key.map({ other.isBefore($0) }) ?? true { key = other }
+    isKnown = key != nil
+    for cursor in bulk {
+      guard let other = cursor.first?.key else { continue }
+      if key.map({ other.isBefore($0) }) ?? true { (key, isKnown) = (other, false) }
     }
-  }
-
-  private var isKnown: Bool {
-    guard let key, let known = knownKey else { return false }
-    return known.elementsEqual(key)
   }
 
   /// Calls `body` with each change in bulk of the key.
   private func forEachInBulk(_ body: (BulkChanges, FrameChange) throws(StoreError) -> Void) throws(StoreError) {
     guard let key else { return }
-    for (changes, rest) in bulk {
-      for index in rest {
-        let change = changes.change(index)
-        guard change.key.elementsEqual(key) else { break }
-        try body(changes, change)
-      }
+    for cursor in bulk {
+      guard let first = cursor.first, first.key.isSame(as: key) else { continue }
+      try body(cursor.changes, first)
+      for index in cursor.others { try body(cursor.changes, cursor.changes.change(index)) }
     }
   }
 
@@ -71,12 +66,7 @@ final class ChangedKeys {
   func pass() {
     guard let key else { return }
     if isKnown { nextKnown += 1 }
-    for index in bulk.indices {
-      let changes = bulk[index].changes
-      while let first = bulk[index].rest.first, changes.change(first).key.elementsEqual(key) {
-        bulk[index].rest.removeFirst()
-      }
-    }
+    for index in bulk.indices where bulk[index].first?.key.isSame(as: key) == true { bulk[index].pass() }
     findKey()
   }
 
@@ -106,7 +96,7 @@ final class ChangedKeys {
 
   /// The value of the key, if its only change is one in memory, and the revision.
   func onlyValue() throws(StoreError) -> (value: StoredValue, revision: Revision)? {
-    if !known.isEmpty, isKnown { return nil }
+    if isKnown { return nil }
     var (found, count): ((StoredValue, Revision)?, Int) = (nil, 0)
     try forEachInBulk { changes, change throws(StoreError) in
       count += 1
@@ -119,5 +109,40 @@ final class ChangedKeys {
     if isKnown { return known[nextKnown].key }
     guard let text = key?.text else { throw CommitFrame.malformed }
     return try KeyName(text)
+  }
+}
+
+/// The changes of a frame that have not been passed, in the order of the keys.
+private struct Cursor {
+  let changes: BulkChanges
+  /// The first change of the next key; nil at the end.
+  private(set) var first: FrameChange?
+  /// The other changes of this key.
+  private(set) var others = 0..<0
+  private var following: FrameChange?
+  private let end: Int
+
+  init(_ changes: BulkChanges, _ range: Range<Int>) {
+    (self.changes, end, others) = (changes, range.upperBound, range.lowerBound..<range.lowerBound)
+    if let first = range.first { following = changes.change(first) }
+    pass()
+  }
+
+  /// Goes to the next key; each change is decoded once.
+  mutating func pass() {
+    first = following
+    guard let first else { return }
+    let start = others.upperBound + 1
+    var index = start
+    following = nil
+    while index < end {
+      let next = changes.change(index)
+      guard next.key.isSame(as: first.key) else {
+        following = next
+        break
+      }
+      index += 1
+    }
+    others = start..<index
   }
 }

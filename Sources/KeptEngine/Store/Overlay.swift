@@ -141,15 +141,18 @@ extension Overlay {
   /// How many keys a listing copies.
   var knownCount: Int { keys.count }
 
+  /// How many keys have changed, some of them counted several times.
+  var count: Int { bulk.reduce(keys.count) { $0 + $1.count } }
+
   /// Whether a commit since the checkpoint has changed many keys at once.
   var hasBulk: Bool { !bulk.isEmpty }
 
   /// Whether a commit after a revision has changed many keys at once.
   func hasBulk(after revision: Revision) -> Bool { bulk.contains { $0.revision > revision } }
 
-  /// The changes of a frame, if they are known in bulk and all that it has.
+  /// The changes of a frame, if they are known in bulk and all that the history records of it.
   func bulk(of frame: CommitFrame) -> BulkChanges? {
-    bulk.first { $0.revision == frame.head.revision && $0.count == frame.count }
+    bulk.first { $0.revision == frame.head.revision && $0.frameCount == frame.count && !$0.changesLimits }
   }
 
   /// Adds the keys that have changed, those with a last change after a revision.

@@ -143,7 +143,7 @@ package final class ValuesReader: @unchecked Sendable {
     var found: Record?
     _ = try forEachSlot(of: key) { word throws(StoreError) in
       let record = try record(at: Int(word & ValuesHash.lowBits) * 8)
-      if record.key.elementsEqual(key) { found = record }
+      if record.key.isSame(as: key) { found = record }
       return found == nil
     }
     return found
@@ -478,5 +478,14 @@ extension UnsafeRawBufferPointer {
     guard let own = baseAddress, let others = other.baseAddress else { return count < other.count }
     let order = memcmp(own, others, Swift.min(count, other.count))
     return order != 0 ? order < 0 : count < other.count
+  }
+
+  /// Whether the bytes are those of another key.
+  @inline(__always)
+  package func isSame(as other: UnsafeRawBufferPointer) -> Bool {
+    guard count == other.count, let own = baseAddress, let others = other.baseAddress else {
+      return count == other.count
+    }
+    return kept_same_bytes(own, others, count)
   }
 }

@@ -40,9 +40,9 @@ package struct JSONMembers {
       throw scanner.invalid("expected ',' or '}' after a member of an object")
     }
     scanner.obstacle = nil
-    try scanner.scanKey(unlike: &keys[keys.count - 1])
+    let key = try scanner.scanKey(unlike: &keys[keys.count - 1])
     isBehindMember = true
-    return String(decoding: scanner.text, as: UTF8.self)
+    return key.text
   }
 
   private mutating func expectEnd() throws(StoreError) {

@@ -148,18 +148,21 @@ extension JSONScanner {
     depth -= 1
   }
 
-  mutating func scanKey(unlike keys: inout ScannedKeys) throws(StoreError) {
+  @discardableResult
+  mutating func scanKey(unlike keys: inout ScannedKeys) throws(StoreError) -> ExactString {
     skipSpace()
     guard next == "\"" else { throw invalid("expected a key in double quotes in an object") }
     let start = position
     try scanString(isKey: true)
     // Longer keys are not stored inline.
     if text.count > 15 { try allowance.take(text.count, to: Self.purpose) }
-    guard try keys.insert(ExactString(String(decoding: text, as: UTF8.self))) else {
+    let key = ExactString(String(decoding: text, as: UTF8.self))
+    guard try keys.insert(key) else {
       throw invalid(at: start, "an object has this key twice; remove one")
     }
     skipSpace()
     guard skip(":") else { throw invalid("expected ':' after a key") }
+    return key
   }
 
   private mutating func scanArray() throws(StoreError) {

@@ -36,13 +36,7 @@ public struct KeyName: Hashable, Comparable, Sendable, CustomStringConvertible {
   @inlinable public static func == (a: KeyName, b: KeyName) -> Bool { a.hash == b.hash && a.exact == b.exact }
   @inlinable public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
-  /// Mixes the hash with the seed of a dictionary: the standard library would hash it once more, in 150 instructions.
-  ///
-  /// In the order of one dictionary, keys must not come to neighbouring places of another.
-  @inlinable public func _rawHashValue(seed: Int) -> Int {
-    let mixed = (hash ^ UInt64(bitPattern: Int64(seed))) &* 0x9E37_79B9_7F4A_7C15
-    return Int(truncatingIfNeeded: mixed.byteSwapped)
-  }
+  @inlinable public func _rawHashValue(seed: Int) -> Int { KeyHash.mixed(hash, seed: seed) }
 
   /// Passes the bytes with their hash to `body`; they are valid during the call.
   @inlinable @inline(__always)

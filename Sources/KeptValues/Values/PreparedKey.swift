@@ -9,6 +9,15 @@ public import CPlatform
 
   @inlinable @inline(__always)
   package static func of(_ key: UnsafeBufferPointer<UInt8>) -> UInt64 { kept_hash(key.baseAddress, key.count, seed) }
+
+  /// Mixes a hash with the seed of a dictionary: the standard library would hash it once more, in 150 instructions.
+  ///
+  /// In the order of one dictionary, keys must not come to neighbouring places of another.
+  @inlinable
+  package static func mixed(_ hash: UInt64, seed: Int) -> Int {
+    let mixed = (hash ^ UInt64(bitPattern: Int64(seed))) &* 0x9E37_79B9_7F4A_7C15
+    return Int(truncatingIfNeeded: mixed.byteSwapped)
+  }
 }
 
 /// The bytes of a key with their hash, valid while the owner keeps the bytes.

@@ -9,12 +9,22 @@ extension Chain {
 
   func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
     var keys: [KeyName] = []
-    try forEachState(below: prefix) { key, state throws(StoreError) in
-      // A key whose value cannot be read has one.
-      if case .success(let state) = state, state.value == nil { return }
-      keys.append(key)
-    }
+    try forEachName(below: prefix) { key, hasValue in if hasValue { keys.append(key) } }
     return keys
+  }
+
+  /// Calls `body` with each key that begins with a text, in order, and with whether it has a value.
+  ///
+  /// A key whose value cannot be read has one. A key that has none may have been removed.
+  func forEachName(below prefix: ExactString, _ body: (KeyName, Bool) -> Void) throws(StoreError) {
+    func take(_ key: UnsafeRawBufferPointer, _ value: StoredValue) throws(StoreError) -> Bool {
+      guard let text = key.text else { return false }
+      body(try KeyName(text), true)
+      return true
+    }
+    try forEachState(below: prefix, take: take) { key, state throws(StoreError) in
+      if case .success(let state) = state { body(key, state.value != nil) } else { body(key, true) }
+    }
   }
 
   /// What is known of a key that cannot be read.

@@ -50,11 +50,15 @@ final class LongCommit {
     }
     try Memory.ask(for: batch.edits.count * MemoryLayout<StoredChange>.stride, to: "commit the changes")
     changes.reserveCapacity(batch.edits.count)
-    if batch.declarations.isEmpty || batch.replacesDeclarations {
-      // Looking up each edit would take longer than the rest.
-      for (key, edit) in Array(batch.edits).inOrder(of: \.key.exact) { try add(key, edit, chain) }
-    } else {
-      for key in batch.keys { try add(key, batch.edits[key], chain) }
+    // Looking up each edit would take longer than the rest.
+    let named: [(key: KeyName, edit: Batch.Edit?)] =
+      batch.declarations.isEmpty || batch.replacesDeclarations
+      ? batch.edits.map { ($0.key, $0.value) }.inOrder(of: \.key.exact) : batch.keys.map { ($0, batch.edits[$0]) }
+    try chain.forEachState(of: named.map(\.key)) { index, state throws(StoreError) in
+      let (key, edit) = named[index]
+      let known: Entry?? = state.map { Entry($0) }
+      let change = try batch.change(of: key, by: edit, chain, at: chain.revision + 1, known: known)
+      if let change { changes.append(change) }
     }
     (time, count) = (author.now(), changes.count)
     frames = try frame(chain, erases: changes.contains(where: \.erases)) { frames throws(StoreError) in
@@ -64,10 +68,6 @@ final class LongCommit {
       }
       places.append(frames.mark)
     }
-  }
-
-  private func add(_ key: KeyName, _ edit: Batch.Edit?, _ chain: Chain) throws(StoreError) {
-    if let change = try batch.change(of: key, by: edit, chain, at: chain.revision + 1) { changes.append(change) }
   }
 
   /// The frame of changes that `body` adds; empty if there are none.
@@ -199,7 +199,7 @@ extension Completion {
       try complete(&batch, changed, chain)
     } else {
       var keys: [KeyName] = []
-      try chain.forEachState(below: scope) { key, _ in keys.append(key) }
+      try chain.forEachName(below: scope) { key, _ in keys.append(key) }
       try complete(&batch, keys, chain)
     }
   }
