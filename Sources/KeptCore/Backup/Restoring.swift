@@ -56,7 +56,7 @@ extension Store {
       let commit = try commit("nothing was restored") { () throws(StoreError) in
         try batch(of: backup, replaced, schemaVersion: before != nil)
       }
-      let isUnchanged = commit.changes.isEmpty && (before == nil || before == backup.schemaVersion)
+      let isUnchanged = commit.isEmpty && (before == nil || before == backup.schemaVersion)
       if isUnchanged {
         aside?.remove()
       } else if let replaced = replaced?.read(\.self) {

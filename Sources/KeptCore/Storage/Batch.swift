@@ -157,16 +157,46 @@ public enum Condition: Sendable, Hashable {
 public struct Commit: Sendable, Hashable {
   /// The store's revision after it.
   public var revision: Revision
-  /// The changed keys, in byte order; empty when the commit changed nothing.
-  public var changes: [StoredChange]
   /// When it was made, by the wall clock; nil to tell observers when it was noticed.
   public var time: Timestamp?
+  private var listed: [StoredChange]
+  private var later: (any LaterChanges)?
 
   public init(revision: Revision, changes: [StoredChange], time: Timestamp? = nil) {
-    self.revision = revision
-    self.changes = changes
-    self.time = time
+    (self.revision, listed, self.time) = (revision, changes, time)
   }
+
+  init(revision: Revision, changes: any LaterChanges, time: Timestamp?) {
+    (self.revision, listed, later, self.time) = (revision, [], changes, time)
+  }
+
+  /// The changed keys, in byte order; empty when the commit changed nothing.
+  public var changes: [StoredChange] {
+    get { later?.list() ?? listed }
+    set { (listed, later) = (newValue, nil) }
+  }
+
+  /// How many keys it has changed.
+  public var count: Int { later?.count ?? listed.count }
+  public var isEmpty: Bool { count == 0 }
+
+  /// Whether one of them may have a declaration.
+  var hasDeclarations: Bool { later?.hasDeclarations ?? true }
+
+  public static func == (a: Commit, b: Commit) -> Bool {
+    a.revision == b.revision && a.time == b.time && a.changes == b.changes
+  }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(revision) }
+}
+
+/// The changes of many keys, whose list takes longer than the commit.
+protocol LaterChanges: AnyObject, Sendable {
+  var count: Int { get }
+  /// Whether one of the keys may have a declaration.
+  var hasDeclarations: Bool { get }
+  /// The list, which is made by the first call.
+  func list() -> [StoredChange]
 }
 
 /// The change that a commit made to one key.

@@ -75,7 +75,7 @@ extension Store {
       try layerStack.checkUnlocked(key)
       batch.edit(key, .remove)
     }
-    return try commit(batch).changes.count
+    return try commit(batch).count
   }
 }
 

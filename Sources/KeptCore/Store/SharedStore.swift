@@ -25,7 +25,7 @@ final class SharedStore: Sendable {
   /// Commits a batch, and delivers it to the observers of every handle.
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
     let commit = if isWitnessed { try storage.commit(batch) } else { try commitAndPublish(batch) }
-    if !commit.changes.isEmpty {
+    if !commit.isEmpty {
       feed.notifyDeliveries()
       watcher.nudge()
     }

@@ -245,7 +245,7 @@ extension Store {
     if let expected { batch.conditions = [.revision(key, expected)] }
     let commit = try commit(batch)
     // If nothing changed, the key still has the revision that was expected.
-    return commit.changes.isEmpty ? expected ?? commit.revision : commit.revision
+    return commit.isEmpty ? expected ?? commit.revision : commit.revision
   }
 
   /// Commits a new value of a key that is known to be valid, without a batch, and does not sync it; nil, with nothing
@@ -277,7 +277,7 @@ extension Store {
     try layerStack.checkUnlocked(key)
     var batch = newBatch()
     batch.edit(key, .remove)
-    return try !commit(batch).changes.isEmpty
+    return try !commit(batch).isEmpty
   }
 
   /// The current revision of the store.
@@ -294,8 +294,8 @@ extension Store {
     // Of a transaction that wrote nothing, only what it read is checked.
     if !batch.isEmpty { try checkMayWrite() }
     let commit = try shared.commit(batch)
-    if !commit.changes.isEmpty || batch.schemaVersion != nil { hasWritten.store(true, ordering: .releasing) }
-    if !commit.changes.isEmpty, !batch.isAdmittedAsItIs { reportDeprecated(in: commit) }
+    if !commit.isEmpty || batch.schemaVersion != nil { hasWritten.store(true, ordering: .releasing) }
+    if !commit.isEmpty, commit.hasDeclarations, !batch.isAdmittedAsItIs { reportDeprecated(in: commit) }
     return commit
   }
 

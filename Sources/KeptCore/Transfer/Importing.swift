@@ -40,7 +40,9 @@ extension Store {
       if let refusal = plan.refusal { throw refusal }
       return plan.batch
     }
-    return plan.report(of: commit.changes, at: commit.revision)
+    // Without other commits in between, it has made the planned changes.
+    let isAsPlanned = commit.revision == plan.revision + 1 && commit.count == plan.changes.count
+    return plan.report(of: isAsPlanned ? plan.changes : commit.changes, at: commit.revision)
   }
 
   /// Compares the text with the stored data.

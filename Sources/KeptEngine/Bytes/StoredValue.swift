@@ -74,6 +74,11 @@ extension StoredValue {
   }
 }
 
+extension StoredValue {
+  /// Whether it is stored as another value is.
+  package func isSame(as other: StoredValue) -> Bool { kind == other.kind && payload.isSame(as: other.payload) }
+}
+
 extension UnsafeRawBufferPointer {
   /// Whether all bytes are ASCII, and none is 0.
   var isPlainText: Bool { kept_is_plain_text(baseAddress, count) }

@@ -43,8 +43,8 @@ package final class FrameWriter {
     buffer.put(head.writer, at: start + 8)
     buffer.put(head.revision, at: start + 16)
     buffer.put(head.time, at: start + 24)
-    erases = head.erases
-    if erases { buffer.put(FrameFormat.erases, at: start + 38) }
+    erases = false
+    if head.erases { markErasing() }
     guard let tag = head.tag else { return buffer.put(FrameFormat.noTag, at: start + 36) }
     try ExactString(tag).withBytes { bytes throws(StoreError) in
       let length = min(bytes.count, FrameFormat.longestTag)
@@ -116,6 +116,24 @@ package final class FrameWriter {
 
   /// Where the next change of the frame begins.
   package var mark: Mark { Mark(bytes: buffer.count - start, count: changes) }
+
+  /// The changes of its only frame between two places, once it was ended.
+  package func forEachChange(
+    from start: Mark, to end: Mark, _ body: (FrameChange) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    var at = start.bytes
+    for _ in start.count..<max(start.count, end.count) {
+      guard let change = FrameChange(bytes, at: at) else { throw CommitFrame.malformed }
+      try body(change)
+      at += change.bytes.count
+    }
+  }
+
+  /// Makes the head of the frame that is being built say that it erases.
+  package func markErasing() {
+    erases = true
+    buffer.put(FrameFormat.erases, at: start + 38)
+  }
 
   /// Adds the changes that another writer has in its only frame between two places.
   package func add(_ other: FrameWriter, from start: Mark, to end: Mark) throws(StoreError) {

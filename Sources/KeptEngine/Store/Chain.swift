@@ -298,11 +298,22 @@ package final class Chain {
 
   /// Calls `body` with the index of each of some keys, which are in order, and with the state of the key; nil if it must
   /// be read alone.
+  ///
+  /// - Parameter take: called first for a key that has nothing but a value, or nothing: with the value, which may be one
+  ///   that cannot be read; returns whether that is enough.
   package func forEachState(
-    of keys: [KeyName], _ body: (Int, KeyState?) throws(StoreError) -> Void
+    of keys: [KeyName], take: (Int, StoredValue?) throws(StoreError) -> Bool = { _, _ in false },
+    _ body: (Int, KeyState?) throws(StoreError) -> Void
   ) throws(StoreError) {
     var (next, refusal): (Int, StoreError?) = (0, nil)
-    func pass(_ state: KeyState?) throws(StoreError) {
+    func pass(_ record: Record?, _ change: ChangedKeys?, _ only: StoredValue??) throws(StoreError) {
+      do throws(StoreError) {
+        if let only, try take(next, only) { return next += 1 }
+      } catch {
+        refusal = error
+        throw error
+      }
+      let state = try KeyState(record, change?.change(), floor: floor)
       do throws(StoreError) { try body(next, state) } catch {
         refusal = error
         throw error
@@ -316,7 +327,7 @@ package final class Chain {
           (UnsafeRawBufferPointer(own).isBefore(key), UnsafeRawBufferPointer(own).isSame(as: key))
         }
         guard isBefore else { return isSame }
-        try pass(try KeyState(nil, floor: floor))
+        try pass(nil, nil, .some(nil))
       }
       return false
     }
@@ -325,15 +336,19 @@ package final class Chain {
       if keys.count > (Int(clamping: values.header.keys) + overlay.count) / 4 {
         try forEachKey(below: "") { record, change, _ throws(StoreError) in
           guard let key = change?.key ?? record?.key, try reach(key) else { return }
-          try pass(try KeyState(record, change?.change(), floor: floor))
+          let only = try onlyValue(record, change)?.1
+          try pass(record, change, only.map { $0.kind == StoredValue.none ? nil : $0 })
         }
-        while next < keys.count { try pass(try KeyState(nil, floor: floor)) }
+        while next < keys.count { try pass(nil, nil, .some(nil)) }
       }
     } catch {
       // After damage, the others are read alone.
       guard error.code == .corrupt, refusal == nil else { throw error }
     }
-    while next < keys.count { try pass(nil) }
+    while next < keys.count {
+      try body(next, nil)
+      next += 1
+    }
   }
 
   /// The value of a key that has nothing else.

@@ -306,6 +306,7 @@ extension LocalStorage {
     var (long, isDone, attempt): (LongCommit, Bool, Int) = (
       try LongCommit(batch, try engine.snapshot().chain, self), false, 0
     )
+    var commit = Commit(revision: 0, changes: [])
     while !isDone {
       attempt += 1
       let (rest, isLast) = (deadline - MonotonicTime.milliseconds, attempt >= LongCommit.mostAttempts)
@@ -313,27 +314,35 @@ extension LocalStorage {
         throw StoreError(.busy, "other programs committed many keys at the same time; try again")
       }
       // Others go on while it is brought up to date, so this leaves less to do with the lock held.
-      let chain = try engine.snapshot().chain
-      if try long.settle(chain) { long.finish() } else { long = try LongCommit(batch, chain, self) }
+      let before = try engine.snapshot()
+      if try long.settle(before.chain) { long.finish() } else { long = try LongCommit(batch, before.chain, self) }
+      let planned = long.commit(over: before)
+      if isObserved { _ = planned.changes }
       isDone = try engine.takeTurn(timeoutMilliseconds: max(0, rest)) { turn throws(StoreError) in
         let most = isLast ? nil : LongCommit.mostChanged
         guard try turn.read({ chain throws(StoreError) in try long.settle(chain, most: most) }) else { return false }
         if batch.durability == .durable { try engine.checkPlace() }
         if let note = batch.completion?.noteReplaced { note(try contents()) }
+        let contents = try engine.snapshot()
+        long.finish()
+        commit = long.revision == planned.revision ? planned : long.commit(over: contents)
         guard long.hasFrame else { return true }
-        func finished() -> Commit {
-          long.finish()
-          return long.commit
-        }
-        try publish(long.count > 0 ? long.revision : nil, by: batch.author, to: observer, finished) {
+        try publish(commit.isEmpty ? nil : commit.revision, by: batch.author, to: observer, { commit }) {
           () throws(StoreError) in try turn.publish(long.frames)
         }
         return true
       }
     }
     engine.add(long.frames)
-    long.finish()
-    return long.commit
+    return commit
+  }
+
+  /// Whether observers in this process receive what it commits.
+  private var isObserved: Bool {
+    guard let observer = commitObserver.read(\.self) else { return false }
+    var isSilent = false
+    observer.whileSilent { isSilent = true }
+    return !isSilent
   }
 }
 

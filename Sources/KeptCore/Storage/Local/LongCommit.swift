@@ -1,13 +1,15 @@
 // A commit of many keys. It is made ready without the write lock, so that other writers wait only while it is written.
 
 import KeptEngine
+import KeptSchema
 import KeptSystem
 import KeptValues
 
 /// A commit of many keys that is ready to be written.
 ///
-/// Invariant: the conditions of the batch hold at `base`, and `frames` has the changes that the batch makes there.
-/// `changes` are those, and `places` says where each begins in the frame, once ``finish()`` was called.
+/// Invariant: the conditions of the batch hold at `base`, and `frames` has the changes that the batch makes there, in the
+/// order of the keys. `places` says where the changes of each key begin in the frame, and where the last ones end, once
+/// ``finish()`` was called.
 ///
 /// Not thread-safe.
 final class LongCommit {
@@ -17,12 +19,12 @@ final class LongCommit {
   private var relied: Set<KeyName> = []
   private var otherConditions: [Condition] = []
   private let author: (writer: UInt64, now: @Sendable () -> Int64)
-  private var changes: [StoredChange] = []
   private var places: [FrameWriter.Mark] = []
-  // What becomes of the changes at some indices, one change or none, and where that is in the frame.
-  private var amendments:
-    [(replaced: Range<Int>, change: StoredChange?, start: FrameWriter.Mark, end: FrameWriter.Mark)] = []
+  // The changes of how many keys are replaced from an index on, and where those in their place are in the frame.
+  private var amendments: [(replaced: Range<Int>, start: FrameWriter.Mark, end: FrameWriter.Mark)] = []
   private var time: Int64 = 0
+  // Whether a key that it changes may have a declaration.
+  private var hasDeclarations = false
   /// The frame of the commit; empty if it changes nothing.
   private(set) var frames = FrameWriter()
 
@@ -48,25 +50,52 @@ final class LongCommit {
       if condition.mayFail(at: chain.revision) { try chain.check(condition, of: batch) }
       if let key = condition.key { relied.insert(key) } else { otherConditions.append(condition) }
     }
-    try Memory.ask(for: batch.edits.count * MemoryLayout<StoredChange>.stride, to: "commit the changes")
-    changes.reserveCapacity(batch.edits.count)
+    time = author.now()
+    frames = try frame(chain, erases: false) { frames throws(StoreError) in
+      try addChanges(to: frames, chain)
+      places.append(frames.mark)
+    }
+  }
+
+  /// Adds the changes that the batch makes.
+  private func addChanges(to frames: FrameWriter, _ chain: Chain) throws(StoreError) {
+    let keepsDeclarations = batch.declarations.isEmpty && !batch.replacesDeclarations
     // Looking up each edit would take longer than the rest.
     let named: [(key: KeyName, edit: Batch.Edit?)] =
       batch.declarations.isEmpty || batch.replacesDeclarations
       ? batch.edits.map { ($0.key, $0.value) }.inOrder(of: \.key.exact) : batch.keys.map { ($0, batch.edits[$0]) }
-    try chain.forEachState(of: named.map(\.key)) { index, state throws(StoreError) in
+    places.reserveCapacity(named.count + 1)
+    func begin() {
+      places.append(frames.mark)
+      count += 1
+    }
+    /// Without a declaration, values are compared as they are stored.
+    func take(_ index: Int, _ stored: StoredValue?) throws(StoreError) -> Bool {
+      let (key, edit) = named[index]
+      guard keepsDeclarations || batch.declarations[key] == nil else { return false }
+      switch edit {
+      case .set(let value):
+        try value.withStored { new throws(StoreError) in
+          if stored.map({ $0.isSame(as: new) }) ?? false { return }
+          begin()
+          try frames.add(value, for: key)
+        }
+      case .remove where stored != nil:
+        begin()
+        try frames.add(.removed, for: key)
+      case .remove, nil: break
+      }
+      return true
+    }
+    try chain.forEachState(of: named.map(\.key), take: take) { index, state throws(StoreError) in
       let (key, edit) = named[index]
       let known: Entry?? = state.map { Entry($0) }
       let change = try batch.change(of: key, by: edit, chain, at: chain.revision + 1, known: known)
-      if let change { changes.append(change) }
-    }
-    (time, count) = (author.now(), changes.count)
-    frames = try frame(chain, erases: changes.contains(where: \.erases)) { frames throws(StoreError) in
-      for change in changes {
-        places.append(frames.mark)
-        try frames.add(change)
-      }
-      places.append(frames.mark)
+      guard let change else { return }
+      if change.erases { frames.markErasing() }
+      if change.new.declaration != nil { hasDeclarations = true }
+      begin()
+      try frames.add(change)
     }
   }
 
@@ -74,13 +103,17 @@ final class LongCommit {
   private func frame(
     _ chain: Chain, erases: Bool, _ body: (FrameWriter) throws(StoreError) -> Void
   ) throws(StoreError) -> FrameWriter {
-    let (frames, revision) = (FrameWriter(), chain.revision + (count > 0 ? 1 : 0))
+    let frames = FrameWriter()
     frames.begin(at: chain.place)
     try frames.begin(
-      FrameHead(writer: author.writer, revision: revision, time: time, tag: batch.author.tag, erases: erases))
+      FrameHead(
+        writer: author.writer, revision: chain.revision + 1, time: time, tag: batch.author.tag, erases: erases))
     try body(frames)
     if let version = batch.schemaVersion, version != chain.schemaVersion { try frames.add(schemaVersion: version) }
-    if frames.mark.count > 0 { try frames.end() }
+    guard frames.mark.count > 0 else { return frames }
+    try frames.end()
+    // Without changes of keys the revision stays.
+    if count == 0 { frames.move(to: chain.place, revision: chain.revision, time: time) }
     return frames
   }
 
@@ -123,12 +156,12 @@ final class LongCommit {
       let edit = part.edits[key]
       let isNamed = edit != nil || part.declarations[key] != nil
       let change = isNamed ? try part.change(of: key, by: edit, chain, at: chain.revision + 1) : nil
-      let first = firstIndex(from: key)
-      let isThere = first < changes.count && changes[first].key == key
+      let (first, isThere) = try find(key)
       if !isThere, change == nil { continue }
       found.append((first, isThere ? 1 : 0, change))
       count += (change == nil ? 0 : 1) - (isThere ? 1 : 0)
       if change?.erases == true { erases = true }
+      if change?.new.declaration != nil { hasDeclarations = true }
     }
     if found.isEmpty { return false }
     let old = frames
@@ -139,53 +172,120 @@ final class LongCommit {
         next = first + count
         let start = frames.mark
         if let change { try frames.add(change) }
-        amendments.append((first..<next, change, start, frames.mark))
+        amendments.append((first..<next, start, frames.mark))
       }
-      try frames.add(old, from: places[next], to: places[changes.count])
+      try frames.add(old, from: places[next], to: places[places.count - 1])
     }
     return true
   }
 
   /// Takes over what others have made necessary; this need not be done with the write lock held.
   func finish() {
-    if !amendments.isEmpty { amendChanges() }
-    for index in changes.indices where changes[index].isOfValue { changes[index].new.revision = revision }
-  }
-
-  private func amendChanges() {
-    var (merged, found): ([StoredChange], [FrameWriter.Mark]) = ([], [])
-    merged.reserveCapacity(changes.count + amendments.count)
+    if amendments.isEmpty { return }
+    var found: [FrameWriter.Mark] = []
     found.reserveCapacity(places.count + amendments.count)
     var (next, place) = (0, places[0])
     for amendment in amendments {
-      merged += changes[next..<amendment.replaced.lowerBound]
       found += places[next..<amendment.replaced.lowerBound].map { $0.moved(from: places[next], to: place) }
-      if let change = amendment.change {
-        merged.append(change)
-        found.append(amendment.start)
-      }
+      if amendment.start.count < amendment.end.count { found.append(amendment.start) }
       (next, place) = (amendment.replaced.upperBound, amendment.end)
     }
-    merged += changes[next...]
     found += places[next...].map { $0.moved(from: places[next], to: place) }
-    (changes, places, amendments) = (merged, found, [])
+    (places, amendments) = (found, [])
   }
 
-  /// The index of the change of a key, or of the first one after it.
-  private func firstIndex(from key: KeyName) -> Int {
-    var (low, high) = (0, changes.count)
-    while low < high {
-      let middle = low + (high - low) / 2
-      if changes[middle].key < key { low = middle + 1 } else { high = middle }
+  /// The index of the changes of a key, or of the first ones after it.
+  private func find(_ key: KeyName) throws(StoreError) -> (index: Int, isThere: Bool) {
+    try key.exact.withBytes { bytes throws(StoreError) in
+      let wanted = UnsafeRawBufferPointer(bytes)
+      var (low, high, isThere) = (0, places.count - 1, false)
+      while low < high {
+        let middle = low + (high - low) / 2
+        var isBefore = false
+        try frames.forEachChange(from: places[middle], to: places[middle + 1]) { change in
+          isBefore = change.key.isBefore(wanted)
+          if change.key.isSame(as: wanted) { isThere = true }
+        }
+        if isBefore { low = middle + 1 } else { high = middle }
+      }
+      return (low, isThere)
     }
-    return low
   }
 
-  /// What it has committed, once it was finished.
-  var commit: Commit {
-    Commit(
-      revision: revision, changes: changes,
-      time: changes.isEmpty ? nil : Timestamp(nanosecondsSince1970: time))
+  /// What it commits, once it was finished.
+  ///
+  /// - Parameter contents: those before.
+  func commit(over contents: EngineSnapshot) -> Commit {
+    guard count > 0 else { return Commit(revision: revision, changes: []) }
+    let changes = FrameChanges(frames, places, revision, hasDeclarations: hasDeclarations, over: contents)
+    return Commit(revision: revision, changes: changes, time: Timestamp(nanosecondsSince1970: time))
+  }
+}
+
+/// The changes of a frame, which are listed if they are needed.
+///
+/// Thread-safe, because nothing changes the frame.
+// The compiler cannot check it.
+private final class FrameChanges: LaterChanges, @unchecked Sendable {
+  let hasDeclarations: Bool
+  private let frames: FrameWriter
+  private let places: [FrameWriter.Mark]
+  private let revision: Revision
+  private let contents: EngineSnapshot
+  private let listed = Monitor<[StoredChange]?>(nil)
+
+  init(
+    _ frames: FrameWriter, _ places: [FrameWriter.Mark], _ revision: Revision, hasDeclarations: Bool,
+    over contents: EngineSnapshot
+  ) {
+    (self.frames, self.places, self.revision) = (frames, places, revision)
+    (self.hasDeclarations, self.contents) = (hasDeclarations, contents)
+  }
+
+  var count: Int { places.count - 1 }
+
+  func list() -> [StoredChange] {
+    listed.update { listed in
+      if let listed { return listed }
+      let changes = make()
+      listed = changes
+      return changes
+    }
+  }
+
+  private func make() -> [StoredChange] {
+    let ends = places.dropFirst()
+    let keys = zip(places, ends).compactMap { start, end in
+      var key: KeyName?
+      try? frames.forEachChange(from: start, to: end) { part throws(StoreError) in
+        if key == nil { key = try part.keyName() }
+      }
+      return key
+    }
+    var changes: [StoredChange] = []
+    changes.reserveCapacity(keys.count)
+    func add(_ state: KeyState?) {
+      let (index, old) = (changes.count, state.flatMap { Entry($0) })
+      var new = old ?? Entry(value: nil, revision: 0)
+      // Each part was made from a valid change.
+      try? frames.forEachChange(from: places[index], to: places[index + 1]) { part throws(StoreError) in
+        switch part.effect {
+        case .value: (new.value, new.revision) = (try part.value(), revision)
+        case .removed: (new.value, new.revision) = (nil, revision)
+        case .declared: new.declaration = .stored(try part.json())
+        default: new.declaration = nil
+        }
+      }
+      changes.append(StoredChange(key: keys[index], old: old, new: new))
+    }
+    _ = try? contents.list { chain throws(StoreError) in
+      try chain.forEachState(of: keys) { index, state in
+        add(state ?? (try? chain.state(of: keys[index])) ?? (try? chain.stateToReplace(of: keys[index])))
+      }
+    }
+    // What cannot be read was there before, or not: the commit has replaced it.
+    while changes.count < keys.count { add(nil) }
+    return changes
   }
 }
 
