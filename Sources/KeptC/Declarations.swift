@@ -29,7 +29,10 @@ public func kept_declare_list(
   _ store: OpaquePointer?, _ schema: UnsafePointer<CChar>?, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
   boundary(warning: error) { () throws(StoreError) in
-    try store.settings().declare(DeclarationList(json: schema.schema())).first?.asMisfit
+    let (settings, start) = (try store.settings(), try schema.required("schema"))
+    let text = UnsafeRawBufferPointer(start: start, count: strlen(start))
+    return try settings.declare(text) { () throws(StoreError) in try DeclarationList(json: schema.schema()) }
+      .first?.asMisfit
   }
 }
 

@@ -7,6 +7,8 @@ public import KeptValues
 public struct DeclarationList: Sendable {
   /// In the byte order of the keys.
   public let declarations: [(key: KeyName, declaration: Declaration)]
+  /// The text that it was read from.
+  package let text: String?
 
   /// The canonical text: type and properties, without annotations that describe the file.
   public var json: String {
@@ -19,7 +21,7 @@ public struct DeclarationList: Sendable {
   /// Throws `corrupt` with the key if the text of one is not a JSON object.
   package init(checking stored: [(key: KeyName, declaration: Declaration)]) throws(StoreError) {
     for (key, declaration) in stored { try declaration.checkText(of: key) }
-    declarations = stored
+    (declarations, text) = (stored, nil)
   }
 
   /// Parses the declarations in a text.
@@ -38,14 +40,16 @@ public struct DeclarationList: Sendable {
         throw error.about(key.text)
       }
     }
-    self.declarations = declarations
+    (self.declarations, self.text) = (declarations, text)
   }
 
   /// Parses the declarations in a file.
   ///
   /// Errors begin with its path.
-  public init(contentsOf path: String) throws(StoreError) {
-    let text = try Self.text(of: path)
+  public init(contentsOf path: String) throws(StoreError) { try self.init(json: Self.text(of: path), from: path) }
+
+  /// Parses a text from a file, whose path the errors begin with.
+  package init(json text: String, from path: String) throws(StoreError) {
     do {
       try self.init(json: text)
     } catch {
@@ -92,7 +96,7 @@ public struct DeclarationList: Sendable {
 // MARK: - Files
 
 extension DeclarationList {
-  private static func text(of path: String) throws(StoreError) -> String {
+  package static func text(of path: String) throws(StoreError) -> String {
     let bytes = try WholeFile.bytes(of: path, atMost: Limits.valueBytes, "a list of declarations")
     guard let text = bytes.withUnsafeBufferPointer({ String(exactly: $0) }) else {
       throw StoreError(.invalid, "\(path) is not UTF-8; encode it as UTF-8")

@@ -1,5 +1,6 @@
 // The request for a commit, and its result.
 
+import KeptEngine
 public import KeptSchema
 import KeptSystem
 public import KeptValues
@@ -43,6 +44,8 @@ public struct Batch: Sendable {
   var completion: Completion?
   /// Whether keys without a declaration in the batch lose theirs.
   var replacesDeclarations = false
+  /// The list that the batch declares completely; only for a storage in a folder.
+  var list: DeclaredList?
   /// The steps that the patterns of all values may use together; nil if each value has its own limit.
   var patterns: Pattern.Pool?
   /// The author of the commit.

@@ -1,5 +1,6 @@
 // Declaring keys, in a store or in a transaction.
 
+package import KeptEngine
 public import KeptSchema
 public import KeptValues
 
@@ -26,7 +27,31 @@ extension SettingsAccess {
   /// Throws as ``declare(_:forKey:)`` does, with the key. In C: `kept_declare_list`.
   /// - Returns: the stored values that do not fit.
   @discardableResult
-  public func declare(_ list: DeclarationList) throws(StoreError) -> [StoreError] { try declare(list.declarations) }
+  public func declare(_ list: DeclarationList) throws(StoreError) -> [StoreError] {
+    guard let text = list.text else { return try declare(list.declarations) }
+    return try ExactString(text).withBytes { bytes throws(StoreError) in
+      try declare(UnsafeRawBufferPointer(bytes)) { () throws(StoreError) in list }
+    }
+  }
+
+  /// Declares the keys that a text lists, which is read only if the store may not have declared it.
+  package func declare(
+    _ text: UnsafeRawBufferPointer, _ read: () throws(StoreError) -> DeclarationList
+  ) throws(StoreError) -> [StoreError] {
+    let storage = try (self as? Store)?.storage() as? LocalStorage
+    if try storage?.hasDeclared(text) == true { return [] }
+    let list = try read()
+    if let storage, list.declarations.count >= Self.many, let text = list.text {
+      do throws(StoreError) { return try declare(list.declarations, markedBy: try storage.mark(of: text)) } catch {
+        // Others have committed since the keys were compared.
+        guard error.code == .conflict else { throw error }
+      }
+    }
+    return try declare(list.declarations)
+  }
+
+  /// Fewer keys are looked at one by one.
+  private static var many: Int { 64 }
 
   /// Declares the keys that a file lists, all or none.
   ///
@@ -38,7 +63,12 @@ extension SettingsAccess {
   /// - Returns: the stored values that do not fit.
   @discardableResult
   public func declare(contentsOf path: String) throws(StoreError) -> [StoreError] {
-    try declare(DeclarationList(contentsOf: path))
+    let text = try DeclarationList.text(of: path)
+    return try ExactString(text).withBytes { bytes throws(StoreError) in
+      try declare(UnsafeRawBufferPointer(bytes)) { () throws(StoreError) in
+        try DeclarationList(json: text, from: path)
+      }
+    }
   }
 
   /// Removes a declaration; returns false if there was none.
@@ -52,11 +82,22 @@ extension SettingsAccess {
   }
 
   /// Declares several keys at once, all or none, and returns the stored values that do not fit.
-  package func declare(_ list: [(key: KeyName, declaration: Declaration)]) throws(StoreError) -> [StoreError] {
+  ///
+  /// - Parameter mark: what the store then marks the list with, unless it stays unchanged or a value does not fit.
+  ///   Throws `conflict` if others have committed since the keys were compared.
+  package func declare(
+    _ list: [(key: KeyName, declaration: Declaration)], markedBy mark: DeclaredList? = nil
+  ) throws(StoreError) -> [StoreError] {
+    let base = try mark == nil ? 0 : store.currentRevision()
     // A program that declares the same at every start needs no permission to write.
-    var (news, misfits) = try compare(list)
+    var (news, misfits, fit) = try compare(list)
     if !news.isEmpty {
-      for (key, entry, wasSecret) in try declare(news.map(\.key), news.map(\.declaration)) {
+      let mark = fit && misfits.isEmpty ? mark : nil
+      let declared =
+        if let mark { try store.declare(news, markedBy: mark, after: base) } else {
+          try declare(news.map(\.key), news.map(\.declaration))
+        }
+      for (key, entry, wasSecret) in declared {
         // A value that was stored as a secret is not shown, even if the new declaration is not secret.
         if let misfit = entry.misfit(hidden: wasSecret) { misfits.append(misfit.about(key.text)) }
       }
@@ -66,14 +107,15 @@ extension SettingsAccess {
     return misfits.inOrder { ExactString($0.key ?? "") }
   }
 
-  /// The declarations that differ from the stored ones, and the stored values that do not fit the others.
+  /// The declarations that differ from the stored ones, the stored values that do not fit the others, and whether all
+  /// values surely fit those that differ.
   private func compare(
     _ list: [(key: KeyName, declaration: Declaration)]
-  ) throws(StoreError) -> (news: [(key: KeyName, declaration: Declaration)], misfits: [StoreError]) {
+  ) throws(StoreError) -> (news: [(key: KeyName, declaration: Declaration)], misfits: [StoreError], fit: Bool) {
     try Allowance.ask(forEntries: 2 * list.count, to: "declare the keys")
     var news: [(key: KeyName, declaration: Declaration)] = []
-    var misfits: [StoreError] = []
-    if list.count >= 64, self is Store {
+    var (misfits, fit): ([StoreError], Bool) = ([], true)
+    if list.count >= Self.many, self is Store {
       // All stored declarations are read at once and compared as texts, without parsing them.
       let stored = try store.storage().declarations(prefix: "")
       let known = Dictionary(stored.map { ($0.key, $0.declaration) }) { first, _ in first }
@@ -81,11 +123,12 @@ extension SettingsAccess {
       for (key, declaration) in list {
         if known[key] != declaration {
           news.append((key, declaration))
+          if keys.contains(key), try misfit(of: key, by: declaration) != nil { fit = false }
         } else if keys.contains(key), let misfit = try misfit(of: key, by: declaration) {
           misfits.append(misfit)
         }
       }
-      return (news, misfits)
+      return (news, misfits, fit)
     }
     for (key, declaration) in list {
       let entry = try entry(for: key)
@@ -96,7 +139,7 @@ extension SettingsAccess {
       let hidden = self is Transaction && store.hasStoredAsSecret(key)
       if let misfit = entry?.misfit(by: declaration, hidden: hidden) { misfits.append(misfit.about(key.text)) }
     }
-    return (news, misfits)
+    return (news, misfits, false)
   }
 
   private func misfit(of key: KeyName, by declaration: Declaration) throws(StoreError) -> StoreError? {
@@ -140,7 +183,21 @@ extension Store {
     }
     var batch = newBatch()
     for (key, declaration) in zip(keys, declarations) { batch.declare(key, declaration) }
-    return try commit(batch).changes.map { ($0.key, $0.new, $0.old?.declaration?.isSecret == true) }
+    return try declare(batch)
+  }
+
+  /// Declares keys, unless others have committed since a revision.
+  fileprivate func declare(
+    _ keys: [(key: KeyName, declaration: Declaration)], markedBy mark: DeclaredList, after base: Revision
+  ) throws(StoreError) -> [(key: KeyName, entry: Entry, wasSecret: Bool)] {
+    var batch = newBatch()
+    for (key, declaration) in keys { batch.declare(key, declaration) }
+    (batch.list, batch.conditions) = (mark, [.unchangedPrefix("", after: base)])
+    return try declare(batch)
+  }
+
+  private func declare(_ batch: Batch) throws(StoreError) -> [(key: KeyName, entry: Entry, wasSecret: Bool)] {
+    try commit(batch).changes.map { ($0.key, $0.new, $0.old?.declaration?.isSecret == true) }
   }
 }
 

@@ -94,7 +94,7 @@ extension KeyChange {
     case .removed: (value, self.revision) = (.removed, revision)
     case .declared: declaration = try change.json()
     case .undeclared: declaration = .some(nil)
-    case .schemaVersion, .historyLimits, .acknowledged: break
+    case .schemaVersion, .historyLimits, .acknowledged, .lists: break
     }
   }
 

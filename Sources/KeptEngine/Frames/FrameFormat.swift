@@ -54,6 +54,9 @@ package enum FrameEffect: UInt8, Sendable {
   case historyLimits = 5
   /// The note of a salvage was acknowledged; key and payload are empty.
   case acknowledged = 6
+  /// The payload has the marks of the lists whose declarations the store has, ``DeclaredList/bytes`` each; the key is
+  /// empty.
+  case lists = 7
 
   /// Whether it is about a key.
   var hasKey: Bool { rawValue <= FrameEffect.undeclared.rawValue }

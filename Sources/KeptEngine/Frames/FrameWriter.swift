@@ -76,6 +76,12 @@ package final class FrameWriter {
     }.get()
   }
 
+  package func add(_ lists: [DeclaredList]) throws(StoreError) {
+    let buffer = ByteBuffer(to: "declare the keys")
+    for list in lists { try list.write(to: buffer) }
+    try add(.lists, nil, StoredValue.none, buffer.bytes)
+  }
+
   private func add(
     _ effect: FrameEffect, _ key: KeyName?, _ kind: UInt8, _ payload: UnsafeRawBufferPointer
   ) throws(StoreError) {

@@ -74,7 +74,7 @@ struct HistoryScan {
         limits = HistoryLimits(stored: try change.json())
         if before.isOn, limits.isOn { prune() } else { forget(upTo: frame.head.revision) }
         hasForgotten = true
-      case .schemaVersion, .acknowledged: break
+      case .schemaVersion, .acknowledged, .lists: break
       }
     }
     if !secrets.isEmpty { hide(secrets) }
@@ -127,7 +127,7 @@ struct HistoryScan {
         }
       case .declared, .undeclared:
         known.isSecret = change.effect == .declared ? try change.json().declaresSecret : false
-      case .schemaVersion, .historyLimits, .acknowledged: break
+      case .schemaVersion, .historyLimits, .acknowledged, .lists: break
       }
     }
     return known

@@ -74,7 +74,7 @@ package final class Chain {
   /// The keys that have changed since the last call; nil at the first one, and if they are many.
   func takeChanged() -> [KeyName]? { overlay.takeChanged() }
 
-  var store: StoreID { values.header.store }
+  package var store: StoreID { values.header.store }
   var last: Journal { journals[journals.count - 1] }
   /// Its open files.
   var files: [StoreFile] { journals.map(\.file) + (values.file.map { [$0] } ?? []) }
@@ -194,6 +194,8 @@ package final class Chain {
   package var note: String { overlay.note }
   /// The history's limits, as JSON.
   package var limits: String { overlay.limits }
+  /// The lists whose declarations the store has, the last one last.
+  package var lists: [DeclaredList] { overlay.lists }
   /// Removals up to this revision are forgotten: an absent key may have changed at any of them.
   package var floor: Revision { values.header.floor }
 
@@ -296,11 +298,11 @@ package final class Chain {
     }
   }
 
-  /// Calls `body` with the index of each of some keys, which are in order, and with the state of the key; nil if it must
-  /// be read alone.
+  /// Calls `body` with the index of each of some keys, which are in order, and with the state of the key; nil if it
+  /// must be read alone.
   ///
-  /// - Parameter take: called first for a key that has nothing but a value, or nothing: with the value, which may be one
-  ///   that cannot be read; returns whether that is enough.
+  /// - Parameter take: called first for a key that has nothing but a value, or nothing: with the value, which may be
+  ///   one that cannot be read; returns whether that is enough.
   package func forEachState(
     of keys: [KeyName], take: (Int, StoredValue?) throws(StoreError) -> Bool = { _, _ in false },
     _ body: (Int, KeyState?) throws(StoreError) -> Void

@@ -93,7 +93,7 @@ extension Engine {
     var header = ValuesHeader(store: before.store, number: number, position: end.position, previous: end.previous)
     let overlay = chain.overlay
     (header.revision, header.schemaVersion) = (overlay.revision, overlay.schemaVersion)
-    (header.note, header.limits) = (overlay.note, overlay.limits)
+    (header.note, header.limits, header.lists) = (overlay.note, overlay.limits, overlay.lists)
     header.floor = before.floor
     if header.revision > Self.keptRemovals { header.floor = max(header.floor, header.revision - Self.keptRemovals) }
 

@@ -33,13 +33,14 @@ struct Overlay {
   var schemaVersion: UInt32
   var note: String
   var limits: String
+  private(set) var lists: [DeclaredList]
   private var allowance = Allowance()
   // The keys that have changed since ``takeChanged()``; nil without a follower, and after a frame with many.
   private var changedKeys: [KeyName]?
 
   init(after checkpoint: ValuesHeader) {
     (revision, schemaVersion) = (checkpoint.revision, checkpoint.schemaVersion)
-    (note, limits) = (checkpoint.note, checkpoint.limits)
+    (note, limits, lists) = (checkpoint.note, checkpoint.limits, checkpoint.lists)
   }
 
   /// A search looks into each of them.
@@ -83,6 +84,7 @@ struct Overlay {
     switch change.effect {
     case .schemaVersion: schemaVersion = try change.schemaVersion()
     case .historyLimits: limits = try change.json()
+    case .lists: lists = DeclaredList.all(in: change.stored.payload)
     default: note = ""
     }
   }

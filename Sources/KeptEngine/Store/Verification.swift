@@ -233,7 +233,7 @@ extension CommitFrame {
       case .value: _ = try change.value()
       case .declared, .historyLimits: _ = try change.json()
       case .schemaVersion: _ = try change.schemaVersion()
-      case .removed, .undeclared, .acknowledged: break
+      case .removed, .undeclared, .acknowledged, .lists: break
       }
     }
   }

@@ -18,6 +18,7 @@ package struct ValuesHeader: Equatable, Sendable {
   package var note = ""
   /// The limits of the history, as JSON.
   package var limits = ""
+  package var lists: [DeclaredList] = []
 
   // Describe the file; set by its writer.
   package internal(set) var keys: UInt64 = 0
@@ -40,6 +41,8 @@ package struct ValuesHeader: Equatable, Sendable {
   var copyOffset: Int { historyOffset + (isBackup ? Int(clamping: historyLength) : 0) }
   var fileBytes: Int { copyOffset + ValuesFormat.blockBytes }
 
+  private static let listsOffset = ValuesFormat.blockBytes - DeclaredList.most * DeclaredList.bytes
+
   /// Whether it is the header of a backup: the file also has the history, and needs no journal.
   package var isBackup: Bool { history == Self.ofBackup }
   static let ofBackup = UInt64.max
@@ -48,7 +51,7 @@ package struct ValuesHeader: Equatable, Sendable {
   ///
   /// Throws `tooLarge` if the texts do not fit.
   func write(into block: ByteBuffer) throws(StoreError) {
-    guard note.utf8.count + limits.utf8.count <= ValuesFormat.blockBytes - ValuesFormat.textsOffset else {
+    guard note.utf8.count + limits.utf8.count <= Self.listsOffset - ValuesFormat.textsOffset else {
       throw StoreError(.tooLarge, "the note of a salvage or the limits of the history are too long; shorten them")
     }
     try block.addZeros(ValuesFormat.textsOffset)
@@ -65,6 +68,8 @@ package struct ValuesHeader: Equatable, Sendable {
     for text in [note, limits] {
       try ExactString(text).withBytes { text throws(StoreError) in try block.add(UnsafeRawBufferPointer(text)) }
     }
+    try block.addZeros(Self.listsOffset - block.count)
+    for list in lists { try list.write(to: block) }
     try block.addZeros(ValuesFormat.blockBytes - block.count)
     block.put(Self.checksum(block.bytes), at: 12)
   }
@@ -89,6 +94,7 @@ package struct ValuesHeader: Equatable, Sendable {
       let noteText = note.text, let limitsText = limits.text
     else { return nil }
     (self.note, self.limits) = (noteText, limitsText)
+    lists = DeclaredList.all(in: UnsafeRawBufferPointer(rebasing: block[Self.listsOffset...]))
     // A valid checksum proves nothing about a file that another program made.
     guard position < .end, position % 8 == 0, number < .max, hashBlocks > 0 || keys == 0 else { return nil }
     guard let size else { return }

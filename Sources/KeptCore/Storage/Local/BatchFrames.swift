@@ -67,8 +67,14 @@ extension FrameWriter {
         erases: changes.contains(where: \.erases)))
     for change in changes { try add(change) }
     if let version { try add(schemaVersion: version) }
+    try add(batch.lists(after: chain.lists, redeclares: changes.contains(where: \.redeclares)), after: chain.lists)
     try end()
     return commit
+  }
+
+  /// Adds the lists that are declared, if they are others than before.
+  func add(_ lists: [DeclaredList], after known: [DeclaredList]) throws(StoreError) {
+    if lists != known { try add(lists) }
   }
 
   func add(_ change: StoredChange) throws(StoreError) {
@@ -85,5 +91,21 @@ extension FrameWriter {
     } else {
       try add(.removed, for: change.key)
     }
+  }
+}
+
+extension StoredChange {
+  /// Whether it changes or removes a declaration that was there.
+  var redeclares: Bool { old?.declaration != nil && new.declaration != old?.declaration }
+}
+
+extension Batch {
+  /// The lists that the store has declared after a commit.
+  ///
+  /// - Parameter redeclares: whether it changes or removes a declaration that was there.
+  func lists(after known: [DeclaredList], redeclares: Bool) -> [DeclaredList] {
+    let kept = redeclares || isAdmittedAsItIs ? [] : known
+    guard let list else { return kept }
+    return kept.filter { $0 != list }.suffix(DeclaredList.most - 1) + [list]
   }
 }

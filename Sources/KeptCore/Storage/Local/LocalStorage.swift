@@ -117,6 +117,18 @@ public final class LocalStorage: Storage {
     try engine.read { chain throws(StoreError) in try chain.declarations(prefix: prefix) }
   }
 
+  /// Whether the store has declared the keys that a text lists, and its values fit.
+  func hasDeclared(_ list: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+    let (lists, store) = try engine.read { ($0.lists, $0.store) }
+    return !lists.isEmpty && lists.contains(DeclarationList.mark(of: list, in: store))
+  }
+
+  /// What the store marks the text of a list with, once it has declared the keys.
+  func mark(of list: String) throws(StoreError) -> DeclaredList {
+    let store = try engine.read { $0.store }
+    return ExactString(list).withBytes { DeclarationList.mark(of: UnsafeRawBufferPointer($0), in: store) }
+  }
+
   public func revision() throws(StoreError) -> Revision {
     try engine.read { chain throws(StoreError) in chain.revision }
   }
@@ -385,5 +397,14 @@ private final class ForkedParts: ForkAware {
   func afterForkInChild() {
     readers.maintenance.afterForkInChild()
     watchers.updateQuietly { $0.interruptions = 0 }
+  }
+}
+
+extension DeclarationList {
+  // To be raised when the same text is read otherwise.
+  private static var version: UInt64 { 1 }
+
+  fileprivate static func mark(of text: UnsafeRawBufferPointer, in store: StoreID) -> DeclaredList {
+    DeclaredList(text, of: store, version: version)
   }
 }

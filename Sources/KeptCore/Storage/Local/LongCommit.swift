@@ -7,14 +7,14 @@ import KeptValues
 
 /// A commit of many keys that is ready to be written.
 ///
-/// Invariant: the conditions of the batch hold at `base`, and `frames` has the changes that the batch makes there, in the
-/// order of the keys. `places` says where the changes of each key begin in the frame, and where the last ones end, once
-/// ``finish()`` was called.
+/// Invariant: the conditions of the batch hold at `base`, and `frames` has the changes that the batch makes there, in
+/// the order of the keys. `places` says where the changes of each key begin in the frame, and where the last ones end,
+/// once ``finish()`` was called.
 ///
 /// Not thread-safe.
 final class LongCommit {
   private let batch: Batch
-  private var base: (revision: Revision, schemaVersion: UInt32)
+  private var base: (revision: Revision, schemaVersion: UInt32, lists: [DeclaredList])
   // The keys of the conditions, and those without a key: looking at each would take long with the write lock.
   private var relied: Set<KeyName> = []
   private var otherConditions: [Condition] = []
@@ -25,6 +25,8 @@ final class LongCommit {
   private var time: Int64 = 0
   // Whether a key that it changes may have a declaration.
   private var hasDeclarations = false
+  // Whether it changes or removes a declaration that was there.
+  private var redeclares = false
   /// The frame of the commit; empty if it changes nothing.
   private(set) var frames = FrameWriter()
 
@@ -45,7 +47,7 @@ final class LongCommit {
     var batch = batch
     try batch.completion?.complete(&batch, chain)
     (self.batch, author) = (batch, (storage.engine.author, storage.now))
-    base = (chain.revision, chain.schemaVersion)
+    base = (chain.revision, chain.schemaVersion, chain.lists)
     for condition in batch.conditions {
       if condition.mayFail(at: chain.revision) { try chain.check(condition, of: batch) }
       if let key = condition.key { relied.insert(key) } else { otherConditions.append(condition) }
@@ -94,6 +96,7 @@ final class LongCommit {
       guard let change else { return }
       if change.erases { frames.markErasing() }
       if change.new.declaration != nil { hasDeclarations = true }
+      if change.redeclares { redeclares = true }
       begin()
       try frames.add(change)
     }
@@ -111,6 +114,7 @@ final class LongCommit {
     try body(frames)
     if let version = batch.schemaVersion, version != chain.schemaVersion { try frames.add(schemaVersion: version) }
     guard frames.mark.count > 0 else { return frames }
+    try frames.add(batch.lists(after: chain.lists, redeclares: redeclares), after: chain.lists)
     try frames.end()
     // Without changes of keys the revision stays.
     if count == 0 { frames.move(to: chain.place, revision: chain.revision, time: time) }
@@ -130,7 +134,7 @@ final class LongCommit {
   /// - Parameter most: how many of these keys are looked at; nil for any number.
   /// - Returns: false if there are more, or if it must be made again for another reason.
   func settle(_ chain: Chain, most: Int? = mostAtAll) throws(StoreError) -> Bool {
-    guard chain.schemaVersion == base.schemaVersion else { return false }
+    guard chain.schemaVersion == base.schemaVersion, chain.lists == base.lists else { return false }
     if chain.revision > base.revision {
       if most != nil, chain.hasBulk(after: base.revision) { return false }
       guard let changed = try chain.keys(changedAfter: base.revision), changed.count <= most ?? .max
@@ -162,6 +166,7 @@ final class LongCommit {
       count += (change == nil ? 0 : 1) - (isThere ? 1 : 0)
       if change?.erases == true { erases = true }
       if change?.new.declaration != nil { hasDeclarations = true }
+      if change?.redeclares == true { redeclares = true }
     }
     if found.isEmpty { return false }
     let old = frames
