@@ -61,6 +61,9 @@ public struct Batch: Sendable {
   /// Adds an edit; the last one for a key applies.
   public mutating func edit(_ key: KeyName, _ edit: consuming Edit) { edits.put(key, edit) }
 
+  /// Sets the values of keys, in place of all other edits.
+  mutating func set(_ values: KeyTable<Value>) { edits = values.mapValues { .set($0) } }
+
   /// Reserves room for a number of edits.
   mutating func reserve(_ count: Int) { edits.reserve(count) }
 
@@ -112,12 +115,15 @@ public struct Batch: Sendable {
   /// Whether the batch requests nothing.
   public var isEmpty: Bool { edits.isEmpty && declarations.isEmpty && schemaVersion == nil && completion == nil }
 
-  /// The affected keys, in byte order.
-  var keys: [KeyName] {
-    var keys = edits.map(\.key)
-    if !declarations.isEmpty { keys += declarations.keys.filter { edits[$0] == nil } }
-    return keys.inOrder(of: \.exact)
+  /// The affected keys, in byte order, with their edits.
+  var requests: [(key: KeyName, edit: Edit?)] {
+    var requests = edits.map { (key: $0.key, edit: Optional($0.value)) }
+    for key in declarations.keys where edits[key] == nil { requests.append((key, nil)) }
+    return requests.inOrder(of: \.key.exact)
   }
+
+  /// The affected keys, in byte order.
+  var keys: [KeyName] { requests.map(\.key) }
 }
 
 /// What a batch requests for keys that it may not name.

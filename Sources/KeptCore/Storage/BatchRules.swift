@@ -14,14 +14,8 @@ extension Batch {
     try change(of: key, by: edits[key], from: old, at: revision)
   }
 
-  /// The change to a key; if `hidden`, no error quotes the value, as if the key were declared secret.
-  func change(
-    of key: KeyName, from old: Entry?, at revision: Revision, hidden: Bool
-  ) throws(StoreError) -> StoredChange? {
-    try change(of: key, by: edits[key], from: old, at: revision, hidden: hidden)
-  }
-
-  /// The change to a key, for a caller that has the key's edit.
+  /// The change to a key, for a caller that has the key's edit; if `hidden`, no error quotes the value, as if the key
+  /// were declared secret.
   func change(
     of key: KeyName, by edit: Edit?, from old: Entry?, at revision: Revision, hidden: Bool = false
   ) throws(StoreError) -> StoredChange? {

@@ -64,6 +64,14 @@ public struct KeyTable<Value: Sendable>: RandomAccessCollection, Sendable {
     try change(&elements[elements.count - 1].value)
   }
 
+  /// The same keys with other values.
+  func mapValues<Other>(_ transform: (Value) -> Other) -> KeyTable<Other> {
+    var table = KeyTable<Other>()
+    table.elements = elements.map { KeyTable<Other>.Pair(key: $0.key, value: transform($0.value)) }
+    table.places = places
+    return table
+  }
+
   /// Removes a key; slow if there are many.
   mutating func remove(_ key: KeyName) {
     guard let index = index(of: key) else { return }

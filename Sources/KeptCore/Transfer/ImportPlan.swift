@@ -49,9 +49,11 @@ final class ImportPlan {
     refusals = incoming.refusals
     requests = ImportRequests(incoming, rules, present, split, &refusals)
     wish.patterns = Pattern.Pool()
-    wish.reserve(incoming.settings.count)
-    for setting in incoming.settings { request(setting.key) }
-    if rules.includesDeclarations { for (key, _) in incoming.declarations ?? [] { request(key) } }
+    wish.set(requests.values)
+    if rules.includesDeclarations {
+      for setting in incoming.settings { request(setting.key) }
+      for (key, _) in incoming.declarations ?? [] { request(key) }
+    }
     if rules.replaces {
       for key in present.keys where wish.edits[key] == nil { request(key) }
       for key in isUnreadable where wish.edits[key] == nil { request(key) }
@@ -74,12 +76,11 @@ final class ImportPlan {
   private func judge(_ layerStack: LayerStack) {
     let revision = revision + 1
     changes.reserveCapacity(wish.edits.count)
-    for key in wish.keys {
-      let edit = wish.edits[key]
+    for (key, edit) in wish.requests {
       do throws(StoreError) {
         // Also if declarations are not imported: a value that is secret in the text is not shown here.
         let hidden = incoming.secrets.contains(key)
-        var change = try wish.change(of: key, from: present[key], at: revision, hidden: hidden)
+        var change = try wish.change(of: key, by: edit, from: present[key], at: revision, hidden: hidden)
         if isUnreadable.contains(key), edit == .remove {
           // The batch rules do not know that there is something to remove.
           let new = Entry(value: nil, revision: revision, declaration: (change?.new ?? present[key])?.declaration)
@@ -147,7 +148,7 @@ final class ImportPlan {
 
 /// What a text requests for each key.
 private final class ImportRequests: Sendable {
-  private let values: KeyTable<Value>
+  let values: KeyTable<Value>
   private let declarations: [KeyName: Declaration]
   private let replaces: Bool
   private let replacesDeclarations: Bool

@@ -202,6 +202,9 @@ package final class Chain {
   /// The change of a key since the checkpoint; nil if there is none.
   package func change(of key: KeyName) throws(StoreError) -> KeyChange? { try overlay.change(of: key) }
 
+  /// Whether it has more keys than were changed since the checkpoint; false does not say that it has none.
+  package var surelyHasKeys: Bool { values.header.keys > UInt64(overlay.count) }
+
   /// Whether a commit since the checkpoint has changed many keys at once.
   package var hasBulk: Bool { overlay.hasBulk }
 
@@ -281,7 +284,7 @@ package final class Chain {
     }
     var allowance = Allowance()
     try forEachKey(below: prefix, damaged: damaged) { record, change, key throws(StoreError) in
-      if let (key, value) = try onlyValue(record, change), key.isPlainText, value.isPlain, try take(key, value) {
+      if let (key, value) = onlyValue(record, change), key.isPlainText, value.isPlain, try take(key, value) {
         return
       }
       try allowance.take((record?.length ?? 0) + (change?.bytesToRead() ?? 0), to: Self.listing)
@@ -338,7 +341,7 @@ package final class Chain {
       if keys.count > (Int(clamping: values.header.keys) + overlay.count) / 4 {
         try forEachKey(below: "") { record, change, _ throws(StoreError) in
           guard let key = change?.key ?? record?.key, try reach(key) else { return }
-          let only = try onlyValue(record, change)?.1
+          let only = onlyValue(record, change)?.1
           try pass(record, change, only.map { $0.kind == StoredValue.none ? nil : $0 })
         }
         while next < keys.count { try pass(nil, nil, .some(nil)) }
@@ -356,11 +359,11 @@ package final class Chain {
   /// The value of a key that has nothing else.
   private func onlyValue(
     _ record: Record?, _ change: ChangedKeys?
-  ) throws(StoreError) -> (UnsafeRawBufferPointer, StoredValue)? {
+  ) -> (UnsafeRawBufferPointer, StoredValue)? {
     if record?.flags.contains(.declared) == true { return nil }
     guard let change else { return record.map { ($0.key, $0.value) } }
     // The record may be in a damaged block.
-    guard record != nil || !hasMetDamage, let key = change.key, let only = try change.onlyValue() else { return nil }
+    guard record != nil || !hasMetDamage, let key = change.key, let only = change.onlyValue() else { return nil }
     return (key, only.value)
   }
 

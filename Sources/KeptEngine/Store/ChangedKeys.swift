@@ -19,6 +19,8 @@ final class ChangedKeys {
   private(set) var key: UnsafeRawBufferPointer?
   // Whether it is one of the known keys.
   private var isKnown = false
+  // From the first to the last one in `bulk` that has changes of it.
+  private var holders = 0..<0
 
   /// - Parameters:
   ///   - known: in the order of the keys; these are whole.
@@ -44,21 +46,24 @@ final class ChangedKeys {
   }
 
   private func findKey() {
-    key = knownKey
-    isKnown = key != nil
-    for cursor in bulk {
-      guard let other = cursor.first?.key else { continue }
-      if key.map({ other.isBefore($0) }) ?? true { (key, isKnown) = (other, false) }
+    (key, isKnown, holders) = (knownKey, nextKnown < known.count, 0..<0)
+    for index in bulk.indices {
+      guard let other = bulk[index].first?.key else { continue }
+      if let least = key, !other.isBefore(least) {
+        if other.isSame(as: least) { holders = (holders.first ?? index)..<index + 1 }
+      } else {
+        (key, isKnown, holders) = (other, false, index..<index + 1)
+      }
     }
   }
 
   /// Calls `body` with each change in bulk of the key.
   private func forEachInBulk(_ body: (BulkChanges, FrameChange) throws(StoreError) -> Void) throws(StoreError) {
     guard let key else { return }
-    for cursor in bulk {
-      guard let first = cursor.first, first.key.isSame(as: key) else { continue }
-      try body(cursor.changes, first)
-      for index in cursor.others { try body(cursor.changes, cursor.changes.change(index)) }
+    for index in holders {
+      guard let first = bulk[index].first, first.key.isSame(as: key) else { continue }
+      try body(bulk[index].changes, first)
+      for other in bulk[index].others { try body(bulk[index].changes, bulk[index].changes.change(other)) }
     }
   }
 
@@ -66,7 +71,7 @@ final class ChangedKeys {
   func pass() {
     guard let key else { return }
     if isKnown { nextKnown += 1 }
-    for index in bulk.indices where bulk[index].first?.key.isSame(as: key) == true { bulk[index].pass() }
+    for index in holders where bulk[index].first?.key.isSame(as: key) == true { bulk[index].pass() }
     findKey()
   }
 
@@ -94,15 +99,16 @@ final class ChangedKeys {
     return last
   }
 
-  /// The value of the key, if its only change is one in memory, and the revision.
-  func onlyValue() throws(StoreError) -> (value: StoredValue, revision: Revision)? {
-    if isKnown { return nil }
-    var (found, count): ((StoredValue, Revision)?, Int) = (nil, 0)
-    try forEachInBulk { changes, change throws(StoreError) in
-      count += 1
-      found = changes.value(change).map { ($0, changes.revision) }
+  /// The last value of the key, if it is in memory and all changes of the key are of its value, and the revision.
+  func onlyValue() -> (value: StoredValue, revision: Revision)? {
+    guard let key, !isKnown else { return nil }
+    var found: (StoredValue, Revision)?
+    for index in holders {
+      guard let first = bulk[index].first, first.key.isSame(as: key) else { continue }
+      guard bulk[index].others.isEmpty, first.effect == .value || first.effect == .removed else { return nil }
+      found = bulk[index].changes.value(first).map { ($0, bulk[index].changes.revision) }
     }
-    return count == 1 ? found : nil
+    return found
   }
 
   func name() throws(StoreError) -> KeyName {

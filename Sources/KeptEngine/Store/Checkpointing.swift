@@ -133,7 +133,7 @@ struct Fold {
   func write(to writer: ValuesWriter) throws(StoreError) {
     try chain.forEachKey(below: "") { record, change, key throws(StoreError) in
       if let change {
-        if let key = change.key, let only = try change.onlyValue(), record?.flags.contains(.declared) != true {
+        if let key = change.key, let only = change.onlyValue(), record?.flags.contains(.declared) != true {
           try writer.add(key, only.value, only.revision)
         } else {
           try add(key(), record, change.change(), to: writer)

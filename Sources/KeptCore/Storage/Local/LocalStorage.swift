@@ -117,6 +117,9 @@ public final class LocalStorage: Storage {
     try engine.read { chain throws(StoreError) in try chain.declarations(prefix: prefix) }
   }
 
+  /// Whether there are keys, as far as that is known without a list of them.
+  func surelyHasKeys() throws(StoreError) -> Bool { try engine.read { $0.surelyHasKeys } }
+
   /// Whether the store has declared the keys that a text lists, and its values fit.
   func hasDeclared(_ list: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
     let (lists, store) = try engine.read { ($0.lists, $0.store) }

@@ -62,10 +62,7 @@ final class LongCommit {
   /// Adds the changes that the batch makes.
   private func addChanges(to frames: FrameWriter, _ chain: Chain) throws(StoreError) {
     let keepsDeclarations = batch.declarations.isEmpty && !batch.replacesDeclarations
-    // Looking up each edit would take longer than the rest.
-    let named: [(key: KeyName, edit: Batch.Edit?)] =
-      batch.declarations.isEmpty || batch.replacesDeclarations
-      ? batch.edits.map { ($0.key, $0.value) }.inOrder(of: \.key.exact) : batch.keys.map { ($0, batch.edits[$0]) }
+    let named = batch.requests
     places.reserveCapacity(named.count + 1)
     func begin() {
       places.append(frames.mark)
