@@ -94,7 +94,7 @@ extension Storage {
 
   /// Whether there are neither values nor declarations.
   func holdsNothing() throws(StoreError) -> Bool {
-    if let local = self as? LocalStorage, try local.surelyHasKeys() { return false }
+    if try (self as? any MarkingStorage)?.surelyHasKeys() == true { return false }
     guard try keys(prefix: "").isEmpty else { return false }
     return try declarations(prefix: "").isEmpty
   }

@@ -41,3 +41,15 @@ protocol HistoricalStorage: Storage {
   /// Sets the limits of the history, for all programs.
   func set(_ limits: HistoryLimits) throws(StoreError)
 }
+
+/// A storage that marks the lists of declarations that it has.
+protocol MarkingStorage: Storage {
+  /// Whether the store has declared the keys that a text lists, and its values fit.
+  func hasDeclared(_ list: UnsafeRawBufferPointer) throws(StoreError) -> Bool
+
+  /// What the store marks the text of a list with, once it has declared the keys.
+  func mark(of list: String) throws(StoreError) -> DeclaredList
+
+  /// Whether there are keys, as far as that is known without a list of them.
+  func surelyHasKeys() throws(StoreError) -> Bool
+}

@@ -38,7 +38,7 @@ extension SettingsAccess {
   package func declare(
     _ text: UnsafeRawBufferPointer, _ read: () throws(StoreError) -> DeclarationList
   ) throws(StoreError) -> [StoreError] {
-    let storage = try (self as? Store)?.storage() as? LocalStorage
+    let storage = try (self as? Store)?.storage() as? any MarkingStorage
     if try storage?.hasDeclared(text) == true { return [] }
     let list = try read()
     if let storage, list.declarations.count >= Self.many, let text = list.text {

@@ -117,21 +117,6 @@ public final class LocalStorage: Storage {
     try engine.read { chain throws(StoreError) in try chain.declarations(prefix: prefix) }
   }
 
-  /// Whether there are keys, as far as that is known without a list of them.
-  func surelyHasKeys() throws(StoreError) -> Bool { try engine.read { $0.surelyHasKeys } }
-
-  /// Whether the store has declared the keys that a text lists, and its values fit.
-  func hasDeclared(_ list: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
-    let (lists, store) = try engine.read { ($0.lists, $0.store) }
-    return !lists.isEmpty && lists.contains(DeclarationList.mark(of: list, in: store))
-  }
-
-  /// What the store marks the text of a list with, once it has declared the keys.
-  func mark(of list: String) throws(StoreError) -> DeclaredList {
-    let store = try engine.read { $0.store }
-    return ExactString(list).withBytes { DeclarationList.mark(of: UnsafeRawBufferPointer($0), in: store) }
-  }
-
   public func revision() throws(StoreError) -> Revision {
     try engine.read { chain throws(StoreError) in chain.revision }
   }
@@ -403,11 +388,21 @@ private final class ForkedParts: ForkAware {
   }
 }
 
-extension DeclarationList {
+extension LocalStorage: MarkingStorage {
   // To be raised when the same text is read otherwise.
   private static var version: UInt64 { 1 }
 
-  fileprivate static func mark(of text: UnsafeRawBufferPointer, in store: StoreID) -> DeclaredList {
-    DeclaredList(text, of: store, version: version)
+  func hasDeclared(_ list: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+    let (lists, store) = try engine.read { ($0.lists, $0.store) }
+    return !lists.isEmpty && lists.contains(DeclaredList(list, of: store, version: Self.version))
   }
+
+  func mark(of list: String) throws(StoreError) -> DeclaredList {
+    let store = try engine.read { $0.store }
+    return ExactString(list).withBytes { text in
+      DeclaredList(UnsafeRawBufferPointer(text), of: store, version: Self.version)
+    }
+  }
+
+  func surelyHasKeys() throws(StoreError) -> Bool { try engine.read { $0.surelyHasKeys } }
 }
