@@ -13,6 +13,12 @@ struct Plan {
   var schedule: UInt64
   /// The operations of each thread, by process.
   var programs: [[[Kind]]] = []
+  /// How many of the keys with numbers they use: few are read again soon.
+  var keys = Keys.numbers.count
+  /// The lengths of texts: after a long one, a checkpoint is due.
+  var lengths = [10, 100, 5000, 5000, 70_000]
+  /// How many reads follow each operation.
+  var reads = 0
   var observes = false
   var closes = true
   var restarts = 0
@@ -38,9 +44,12 @@ struct Plan {
 
   init(seed: UInt64) {
     (self.seed, schedule) = (seed, seed)
-    var random = Random(seed)
+    var random = SeededRandom(seed)
     // A run has some of the kinds of operations.
     let kinds = Kind.allCases.filter { _ in random.isOne(in: 2) } + [.set]
+    keys = random.any(of: [1, 2, keys])
+    reads = random.any(of: [0, 0, 1, 4])
+    if random.isOne(in: 4) { lengths = [10, 60, 100, 70_000] }
     let length = 1 + random.below(random.isOne(in: 4) ? 16 : 6)
     for _ in 0...random.below(4) {
       programs.append(
@@ -64,7 +73,7 @@ struct Plan {
     }
   }
 
-  private mutating func add(_ what: Int, _ random: inout Random) {
+  private mutating func add(_ what: Int, _ random: inout SeededRandom) {
     let (kind, most) = random.any(of: what == STEP_FAIL ? Array(Self.places[1...6]) : Self.places)
     var fault = fault()
     fault.what = Int32(what)

@@ -17,20 +17,22 @@ enum Keys {
 struct Program {
   let plan: Plan
   let folder: String
-  private var random: Random
+  private var random: SeededRandom
   private var store: OpaquePointer?
   // No two operations of a run write the same value.
   private var value: Int64
 
   init(_ plan: Plan, _ folder: String, process: Int, thread: Int) {
     (self.plan, self.folder) = (plan, folder)
-    random = Random(plan.seed ^ UInt64(process * 16 + thread + 1) << 32)
+    random = SeededRandom(plan.seed ^ UInt64(process * 16 + thread + 1) << 32)
     value = Int64(process * 16 + thread + 1) * 1000
   }
 
   mutating func run(_ kinds: [Kind]) {
     guard open() else { return }
-    for kind in kinds where store != nil { perform(kind) }
+    for kind in kinds {
+      for kind in [kind] + Array(repeating: .get, count: plan.reads) where store != nil { perform(kind) }
+    }
     if plan.closes { kept_close(store) }
   }
 
@@ -85,15 +87,16 @@ struct Program {
   }
 
   private mutating func perform(_ kind: Kind) {
-    let store = store, key = random.below(Keys.numbers.count), fresh = fresh()
+    let store = store, key = random.below(plan.keys), fresh = fresh()
     switch kind {
-    case .get: call(kind) { Self.read(random.isOne(in: 4) ? Keys.text : key, of: store, $0, &$1) }
+    case .get: call(kind) { Self.read(random.isOne(in: 1 + plan.keys) ? Keys.text : key, of: store, $0, &$1) }
     case .set: call(kind, writes: [key: fresh]) { kept_set_int64(store, Keys.names[key], fresh, &$1) }
     case .secret:
       let schema = "{\"type\":\"integer\",\"secret\":true}"
       call(kind) { kept_declare_json(store, Keys.names[Keys.secret], schema, &$1) }
       call(kind, writes: [Keys.secret: fresh]) { kept_set_int64(store, Keys.names[Keys.secret], fresh, &$1) }
     case .remove:
+      let key = random.isOne(in: 1 + plan.keys) ? Keys.text : key
       call(kind, writes: [key: 0]) { operation, error in
         let status = kept_remove(store, Keys.names[key], &error)
         guard status == KEPT_ABSENT else { return status }
@@ -102,7 +105,7 @@ struct Program {
         return KEPT_OK
       }
     case .text:
-      let text = Self.text(fresh, random.any(of: [10, 100, 5000, 5000, 70_000]))
+      let text = Self.text(fresh, random.any(of: plan.lengths))
       call(kind, writes: [Keys.text: fresh]) {
         kept_set_string(store, Keys.names[Keys.text], text, text.utf8.count, &$1)
       }
@@ -127,7 +130,7 @@ struct Program {
   private mutating func fork() {
     let process = simulation_split()
     guard process > 0 else { return }
-    random = Random(plan.seed ^ UInt64(process) << 40)
+    random = SeededRandom(plan.seed ^ UInt64(process) << 40)
     value = Int64(256 + process) * 1000
     let kinds = plan.programs.joined().joined().filter { $0 != .fork }
     for _ in 0..<random.below(4) where store != nil && !kinds.isEmpty { perform(random.any(of: kinds)) }
@@ -180,7 +183,10 @@ struct Program {
     var length = 0
     var status: kept_status = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: 80_000) { buffer, count in
+      // No text begins with it.
+      buffer[0] = 0xFF
       status = kept_get_string(store, Keys.names[Keys.text], buffer.baseAddress, buffer.count, &length, &error)
+      if status != KEPT_OK, buffer[0] != 0xFF { simulation_finding("a call without a text has written to the buffer") }
       count = status == KEPT_OK ? length : 0
     }
     guard status == KEPT_OK else { return (0, status) }

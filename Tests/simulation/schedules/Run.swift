@@ -9,7 +9,7 @@ import SimulatedDisk
 struct Run {
   private let plan: Plan
   private let folder: String
-  private var random: Random
+  private var random: SeededRandom
   private var disk = Disk()
   private var losses: [UInt64] = []
   // The observers that live until the end.
@@ -21,7 +21,7 @@ struct Run {
 
   private init(_ plan: Plan, _ folder: String) {
     (self.plan, self.folder, restarts) = (plan, folder, plan.restarts)
-    random = Random(~plan.seed)
+    random = SeededRandom(~plan.seed)
   }
 
   /// - Returns: what was found; nil if nothing was.

@@ -2,7 +2,8 @@
 //   schedules SEED                       runs one seed, and prints its trace
 //   schedules SEED events                prints what a seed does to the files, locks and words that processes share
 //   schedules SEED shrink                looks for a smaller run of the seed that finds something, and prints its trace
-//   schedules FIRST STEP COUNT SECONDS   runs a number of seeds, or ends after a time, and prints what is found
+//   schedules FIRST STEP COUNT SECONDS   runs a number of seeds, or ends after a time, and prints what is found;
+//                                        with "once", it ends with the first finding
 
 import CKept
 import CPlatform
@@ -70,7 +71,7 @@ if numbers.count == 1 {
 
 var (seed, runs, findings) = (numbers[0], UInt64(0), 0)
 let deadline = time(nil) + Int(numbers[3])
-while runs < numbers[2], time(nil) < deadline {
+while runs < numbers[2], time(nil) < deadline, findings == 0 || CommandLine.arguments.last != "once" {
   findings += fails(Plan(seed: seed), quietly: false) ? 1 : 0
   runs += 1
   seed &+= numbers[1]

@@ -17,7 +17,7 @@ import Testing
   /// Changes a state in one of many ways, and adds that to a frame.
   private func change(
     _ state: inout KeyState, of key: KeyName, at revision: Revision, _ step: Int, _ writer: FrameWriter,
-    _ numbers: inout SeededNumbers
+    _ numbers: inout SeededRandom
   ) throws(StoreError) {
     let kind = Int.random(in: 0..<12, using: &numbers)
     if kind == 0 {
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: 1...2) func `many keys at once agree with a model`(seed: UInt64) throws {
-    var numbers = SeededNumbers(state: seed)
+    var numbers = SeededRandom(seed)
     var model: [KeyName: KeyState] = [:]
     var engines = [try open(), try open()]
     let keys = try (0..<5000).map { try KeyName("k\($0)") }

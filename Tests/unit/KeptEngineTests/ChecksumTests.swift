@@ -11,7 +11,7 @@ import Testing
   }
 
   @Test func `a checksum is the same by the instruction of the processor, by the table, and in pieces`() {
-    var random = SeededNumbers(state: 7)
+    var random = SeededRandom(7)
     for count in 0..<100 {
       let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
       let sum = kept_checksum(0, bytes, count)

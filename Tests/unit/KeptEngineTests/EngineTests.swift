@@ -115,7 +115,7 @@ import Testing
 
   /// Random operations of three processes, which end, are killed and open again, against a dictionary.
   @Test(arguments: 1...12) func `several processes agree with a model`(seed: UInt64) throws {
-    var numbers = SeededNumbers(state: seed)
+    var numbers = SeededRandom(seed)
     var model: [KeyName: KeyState] = [:]
     var revision: Revision = 0
     var engines = [try open(), try open(), try open()]

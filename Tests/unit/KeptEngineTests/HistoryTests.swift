@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test func `a part of the commits in checkpoints has the same history as all of them in frames`() throws {
-    var numbers = SeededNumbers(state: 7)
+    var numbers = SeededRandom(7)
     let engine = try open()
     let another = try TestFolder()
     let other = try Engine(try OpenFolder.own(another.path))

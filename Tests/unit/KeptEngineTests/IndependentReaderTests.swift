@@ -83,7 +83,7 @@ import Testing
 
   // MARK: - Without damage
 
-  private static func value(_ numbers: inout SeededNumbers) throws -> Value {
+  private static func value(_ numbers: inout SeededRandom) throws -> Value {
     switch Int.random(in: 0..<11, using: &numbers) {
     case 0: .bool(.random(using: &numbers))
     case 1: .int(.random(in: .min ... .max, using: &numbers))
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  private func commit(_ round: Int, to engine: Engine, _ numbers: inout SeededNumbers) throws {
+  private func commit(_ round: Int, to engine: Engine, _ numbers: inout SeededRandom) throws {
     let value = try Self.value(&numbers)
     let (number, what) = (Int.random(in: 0..<40, using: &numbers), Int.random(in: 0..<8, using: &numbers))
     try engine.commit { chain, writer throws(StoreError) in
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test(arguments: 1...4) func `it reads checkpoint, journals and history, and backups`(seed: UInt64) throws {
-    var numbers = SeededNumbers(state: seed)
+    var numbers = SeededRandom(seed)
     let engine = try open(folder)
     for round in 0..<4 {
       for _ in 0..<60 { try commit(round, to: engine, &numbers) }
@@ -147,7 +147,7 @@ import Testing
 
   /// The files of a store with a checkpoint, a history, and two journals.
   private func makeFiles() throws -> [String: [UInt8]] {
-    var numbers = SeededNumbers(state: 9)
+    var numbers = SeededRandom(9)
     let engine = try open(folder)
     for round in 0..<3 {
       for _ in 0..<50 { try commit(round, to: engine, &numbers) }

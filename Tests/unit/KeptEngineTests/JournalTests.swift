@@ -178,7 +178,7 @@ import Testing
   }
 
   @Test func `malformed changes under a right checksum are damage and no crash`() throws {
-    var numbers = SeededNumbers(state: 1)
+    var numbers = SeededRandom(1)
     for _ in 0..<2000 {
       var bytes = (0..<Int.random(in: 5...20, using: &numbers) * 8).map { _ in
         UInt8.random(in: 0...9, using: &numbers) < 8 ? UInt8.random(in: 0...6, using: &numbers) : 255

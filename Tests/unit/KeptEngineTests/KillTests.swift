@@ -72,7 +72,7 @@ import Testing
 
   @Test(arguments: 1...5) func `commits of killed processes are whole, and none is lost`(round: Int) throws {
     let folder = try TestFolder()
-    var numbers = SeededNumbers(state: UInt64(round))
+    var numbers = SeededRandom(UInt64(round))
     var acknowledged: [Int: Int64] = [:]
     var total: Int64 = 0
     for _ in 0..<6 {

@@ -20,9 +20,9 @@ import Testing
   /// Writes a checkpoint of some keys, and returns its contents.
   @discardableResult
   private func write(
-    _ count: Int, sizes: (inout SeededNumbers) -> Int, seed: UInt64 = 1
+    _ count: Int, sizes: (inout SeededRandom) -> Int, seed: UInt64 = 1
   ) throws -> [String: Known] {
-    var numbers = SeededNumbers(state: seed)
+    var numbers = SeededRandom(seed)
     var known: [String: Known] = [:]
     for _ in 0..<count {
       let key = String(
@@ -68,7 +68,7 @@ import Testing
     try Array(key.utf8).withUnsafeBytes { try reader.record(of: $0).map(known) }
   }
 
-  private static let sizes: [@Sendable (inout SeededNumbers) -> Int] = [
+  private static let sizes: [@Sendable (inout SeededRandom) -> Int] = [
     { _ in 8 },
     { .random(in: 0...5000, using: &$0) },
     { Int.random(in: 0..<10, using: &$0) == 0 ? .random(in: 0...60_000, using: &$0) : .random(in: 1...40, using: &$0) },

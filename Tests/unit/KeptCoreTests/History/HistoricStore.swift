@@ -2,6 +2,7 @@
 
 @testable import KeptCore
 @testable import KeptSystem
+@testable import KeptValues
 
 /// A store whose clock stands still, so that commits of the same keys become one change.
 final class HistoricStore {
@@ -12,6 +13,20 @@ final class HistoricStore {
     let folder = StoreFolder(path: folder.path + "/" + name)
     let clock: @Sendable () -> Int64 = { [now] in now.read(\.self) }
     store = Store(storage: try LocalStorage(folder, busyTimeoutMilliseconds: 5000, now: clock))
+  }
+
+  /// Sets keys in one commit, which is a change of its own; null removes the key.
+  func set(_ values: [(key: String, value: Value)], tag: String? = nil) throws {
+    let transaction = try store.begin(tag: tag)
+    for (key, value) in values {
+      if value == .null {
+        _ = try transaction.delete(KeyName(key))
+      } else {
+        _ = try transaction.put(value, for: KeyName(key), ifRevision: nil)
+      }
+    }
+    _ = try transaction.commit()
+    endChange()
   }
 
   /// Ends the change that commits are a part of.

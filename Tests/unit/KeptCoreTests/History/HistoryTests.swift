@@ -19,14 +19,7 @@ import Testing
   }
 
   private func set(_ key: String, _ value: Value, _ tag: String? = nil) throws {
-    let transaction = try store.begin(tag: tag)
-    if value == .null {
-      _ = try transaction.delete(KeyName(key))
-    } else {
-      _ = try transaction.put(value, for: KeyName(key), ifRevision: nil)
-    }
-    _ = try transaction.commit()
-    historic.endChange()
+    try historic.set([(key, value)], tag: tag)
   }
 
   @Test func `is empty at first, and complete from the present`() throws {

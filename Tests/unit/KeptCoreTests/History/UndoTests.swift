@@ -19,16 +19,7 @@ import Testing
 
   /// Sets keys in one commit, which is a change of its own; nil removes the key.
   private func set(_ values: KeyValuePairs<String, Int64?>) throws {
-    let transaction = try store.begin()
-    for (key, number) in values {
-      if let number {
-        _ = try transaction.put(.int(number), for: KeyName(key), ifRevision: nil)
-      } else {
-        _ = try transaction.delete(KeyName(key))
-      }
-    }
-    _ = try transaction.commit()
-    historic.endChange()
+    try historic.set(values.map { key, number in (key, number.map { .int($0) } ?? .null) })
   }
 
   private func value(_ key: String) throws -> Value? { try store.entry(for: KeyName(key))?.value }

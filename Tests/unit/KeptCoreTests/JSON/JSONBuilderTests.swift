@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func `any text in the place of another is read to an end`() throws {
-    var random = SeededRandom(seed: 31)
+    var random = SeededRandom(31)
     var generator = ValueGenerator(seed: 31)
     for _ in 0..<300 {
       var bytes: [UInt8] = []

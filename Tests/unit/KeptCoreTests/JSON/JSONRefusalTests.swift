@@ -261,7 +261,7 @@ struct Refusal: CustomTestStringConvertible {
 
   @Test(arguments: 1...20)
   func `a broken canonical text is read or refused, and never crashes`(seed: UInt64) throws {
-    var random = SeededRandom(seed: seed)
+    var random = SeededRandom(seed)
     var generator = ValueGenerator(seed: seed)
     for _ in 0..<200 {
       var bytes: [UInt8] = []

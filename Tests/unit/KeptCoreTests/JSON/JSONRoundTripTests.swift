@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test func `a megabyte of bytes keeps every byte`() throws {
-    var random = SeededRandom(seed: 1)
+    var random = SeededRandom(1)
     for count in [1 << 20, (1 << 20) + 1, (1 << 20) + 2] {
       let bytes = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
       #expect(try Value(json: Value.bytes(bytes).json) == .bytes(bytes))

@@ -2,23 +2,9 @@
 
 @testable import KeptValues
 
-/// SplitMix64: small, and good enough to find edge cases.
-struct SeededRandom: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ mixed >> 31
-  }
-}
-
 struct ValueGenerator {
   private var random: SeededRandom
-  init(seed: UInt64) { random = SeededRandom(seed: seed) }
+  init(seed: UInt64) { random = SeededRandom(seed) }
 
   /// A value of any kind but null, in the form that a store keeps.
   mutating func storedValue() throws -> Value {
@@ -67,7 +53,7 @@ struct ValueGenerator {
 
   private mutating func count() -> Int { pick([0, 1, 2, 3, 5, 9]) }
 
-  private mutating func pick<T>(_ choices: [T]) -> T { choices[Int(random.next() % UInt64(choices.count))] }
+  private mutating func pick<T>(_ choices: [T]) -> T { random.any(of: choices) }
 
   private static let doubles: [Double] = [
     0.0, -0.0, 1.0, -1.5, 0.1, 1.0 / 3.0, 1e15, 1e16, 1e-5, 1e23, 9_007_199_254_740_993.0,

@@ -326,7 +326,7 @@ import Testing
   func `reads race with commits and checkpoints`(ofAnotherProcess: Bool) throws {
     let reader = try folder.open()
     let writer = ofAnotherProcess ? try folder.open() : reader
-    var numbers = SeededRandom(seed: 7)
+    var numbers = SeededRandom(7)
     try write(1, to: writer, &numbers)
     let store = Store(storage: reader)
     let (progress, ended) = (Progress(), Monitor(0))

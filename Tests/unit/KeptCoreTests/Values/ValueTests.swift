@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test func `members stay sorted by bytes whatever is set and removed`() {
-    var random = SeededRandom(seed: 3)
+    var random = SeededRandom(3)
     var dictionary = ValueDictionary()
     var twin: [ExactString: Value] = [:]
     for _ in 0..<2000 {

@@ -68,7 +68,7 @@ private func fragment(_ value: Value) throws -> String {
   }
 
   @Test func `a double has the digits of C's %.17g, whatever it is`() throws {
-    var random = Seeded(state: 23)
+    var random = SeededRandom(23)
     let edges = [
       5e-5, 1e-4, 1e16, 1e17, 123_456_789_012_345_680, 0x1p-1074, .greatestFiniteMagnitude, 9.9999999999999999e22,
     ]

@@ -41,7 +41,7 @@ import Testing
   }
 
   private static func write(by number: Int, to store: Store, _ seed: UInt64) throws {
-    var random = Seeded(state: seed &* 1000 &+ UInt64(number))
+    var random = SeededRandom(seed &* 1000 &+ UInt64(number))
     for index in 0..<600 {
       let count = Int.random(in: 1...3, using: &random)
       let chosen = Set((0..<count).map { _ in Int.random(in: 0..<pairs, using: &random) })

@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test func `random keys of all characters have names of their own`() throws {
-    var random = SeededRandom(seed: 17)
+    var random = SeededRandom(17)
     var names: [ExactString: String] = [:]
     for _ in 0..<20_000 {
       var key = ""

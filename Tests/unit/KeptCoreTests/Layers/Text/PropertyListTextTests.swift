@@ -169,7 +169,7 @@ import Testing
   }
 
   @Test func `random text of marks is nothing, or a value that a store keeps`() throws {
-    var random = SeededRandom(seed: 5)
+    var random = SeededRandom(5)
     let parts = [
       "{", "}", "(", ")", "<", ">", "\"", "'", "\\", "=", ";", ",", "/", "*", "&", "#", "a", "0", "é", " ", "\\U", "\n",
       "<array>", "</array>", "<string>", "</string>", "<dict>", "</dict>", "<key>", "</key>", "<true/>", "&lt;", "<!--",

@@ -1,17 +1,17 @@
-// Numbers that depend on a seed alone.
+// Random numbers that a seed repeats. The test targets in Swift have links to this file.
 
-/// Splitmix64.
-struct Random {
+/// SplitMix64: small, and good enough to find edge cases.
+struct SeededRandom: RandomNumberGenerator {
   private var state: UInt64
 
   init(_ seed: UInt64) { state = seed }
 
   mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-    return z ^ z >> 31
+    var mixed = state
+    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ mixed >> 31
   }
 
   mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
