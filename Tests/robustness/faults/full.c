@@ -101,6 +101,16 @@ static void another(void *unused) {
   kept_close(store);
 }
 
+/* No value fits into the journal, and a removal does. */
+static void remove_on_full_disk(kept_store *store) {
+  int64_t number = 0;
+  kept_status status;
+  while ((status = kept_set_int64(store, "small", ++number, &why)) == KEPT_OK) {}
+  expect_status(KEPT_NO_SPACE, status, "small commits on a full disk");
+  status = kept_remove(store, "small", &why);
+  if (number > 1) expect_ok(status, "remove on a full disk");
+}
+
 static void fill_and_go_on(void *unused) {
   kept_status status = KEPT_OK;
   kept_store *store = open_store(folder, KEPT_SHARED, 1000);
@@ -118,6 +128,7 @@ static void fill_and_go_on(void *unused) {
     expect_ok(set_both(store, 1, KEPT_SHARED), "go back");
   }
   expect_texts(store);
+  remove_on_full_disk(store);
   if (__atomic_load_n(kept_store_generation(store), __ATOMIC_SEQ_CST) % 2 == 1) fail("the generation is odd");
   store_word(&shared->is_full, 1);
   await_word(&shared->others_met_it, 1, "another process hangs on a full disk");

@@ -50,6 +50,7 @@ final class Strikes {
       run: {
         try $0.set(2); try $0.set(3)
       }),
+    Operation(name: "group", run: { try $0.set(2, then: 3) }),
     Operation(
       name: "sync",
       before: {
@@ -101,16 +102,17 @@ final class Strikes {
         while try kill(operation, call, Int32(how)) { call += 1 }
         struck += Int(call)
       }
-      for (how, error) in [
-        (STRIKE_FAIL, EIO), (STRIKE_FAIL, ENOSPC), (STRIKE_SHORT, ENOSPC), (STRIKE_WHOLE, EIO),
+      for (how, error, losesPulse) in [
+        (STRIKE_FAIL, EIO, false), (STRIKE_FAIL, ENOSPC, false), (STRIKE_SHORT, ENOSPC, false),
+        (STRIKE_WHOLE, EIO, false), (STRIKE_WHOLE, EIO, true),
       ] {
         var call: UInt32 = 0
-        while try fail(operation, call, Int32(how), error) { call += 1 }
+        while try fail(operation, call, Int32(how), error, losesPulse) { call += 1 }
         struck += Int(call)
       }
     }
     for call in 0..<30 as Range<UInt32> {
-      for joins in [false, true] { try cutPower(afterKill: call, joins: joins) }
+      for others in 0...2 as ClosedRange<Int> { try cutPower(afterKill: call, others: others) }
     }
     return struck
   }
@@ -119,18 +121,23 @@ final class Strikes {
 
   fileprivate func open() throws { engine = try Engine(try OpenFolder.own(folder)) }
 
-  /// Gives both keys a value, and the text a length.
-  fileprivate func set(_ value: Int64, length: Int = 10, erases: Bool = false) throws {
+  /// Gives both keys a value, and the text a length; then both another value, in a second frame of the same write.
+  fileprivate func set(_ value: Int64, length: Int = 10, erases: Bool = false, then other: Int64? = nil) throws {
     guard let engine else { return }
     try engine.commit { chain, writer throws(StoreError) in
-      try writer.begin(
-        FrameHead(writer: engine.author, revision: chain.revision + 1, time: value * 2_000_000_000, erases: erases))
-      for key in ["first", "second"] { try writer.add(.int(value), for: KeyName(key)) }
-      let text = value == 1 ? Self.secret : String(repeating: "x", count: length)
-      try writer.add(.string(text), for: KeyName("text"))
-      try writer.end()
+      var revision = chain.revision
+      for value in [value, other] {
+        guard let value else { continue }
+        revision += 1
+        try writer.begin(
+          FrameHead(writer: engine.author, revision: revision, time: value * 2_000_000_000, erases: erases))
+        for key in ["first", "second"] { try writer.add(.int(value), for: KeyName(key)) }
+        let text = value == 1 ? Self.secret : String(repeating: "x", count: length)
+        try writer.add(.string(text), for: KeyName("text"))
+        try writer.end()
+      }
     }
-    known = [value]
+    known = [other ?? value]
   }
 
   fileprivate func limitHistory() throws { try add(.historyLimits, ExactString(HistoryLimits(changes: 1).json)) }
@@ -246,8 +253,9 @@ final class Strikes {
   /// Kills a process that makes a checkpoint, lets another one go on, and cuts the power at each of its calls.
   ///
   /// The disk keeps no order of names.
-  /// - Parameter joins: whether that one comes while another process has the store open.
-  private func cutPower(afterKill call: UInt32, joins: Bool) throws {
+  /// - Parameter others: 1 if that one comes while another process has the store open, 2 if a third one was killed,
+  ///   too, after it has ended the journal.
+  private func cutPower(afterKill call: UInt32, others: Int) throws {
     let operation = Operation(name: "checkpoint", run: { _ in })
     try prepare(operation)
     try open()
@@ -255,16 +263,27 @@ final class Strikes {
     recorder_die(call)
     try? engine?.checkpoint()
     recorder_revive()
-    let other = joins ? engine : nil
+    let other = others > 0 ? engine : nil
     engine = nil
     let begin = recorder_count()
-    try withExtendedLifetime(other) { try open() }
+    try withExtendedLifetime(other) {
+      try open()
+      guard others == 2 else { return }
+      recorder_die(14)
+      try? engine?.checkpoint()
+      recorder_revive()
+      try open()
+    }
+    try engine?.sync()
+    let synced = recorder_count()
     try set(50)
     try engine?.sync()
     let end = recorder_count()
+    // Nothing that was left is in its way.
+    try engine?.checkpoint()
     engine = nil
     var disk = Disk()
-    for event in 0..<recorder_count() {
+    for event in 0..<end {
       disk.add(recorder_event(event).pointee)
       guard event >= begin else { continue }
       for seed in 2..<10 as Range<UInt64> {
@@ -272,20 +291,26 @@ final class Strikes {
         try Life.makeEmpty(cut)
         try disk.write(to: cut, seed: seed &* 7919 &+ UInt64(event), inOrder: false)
         // What was committed since the first checkpoint was not synced before.
-        known = event + 1 < end ? [-1, 0, 1, 2, 50] : [50]
-        let other = joins ? " next to another process" : ""
-        try judge(cut, operation, "killed at call \(call) of a checkpoint\(other), power lost at event \(event)")
+        known = event + 1 < synced ? [-1, 0, 1, 2] : event + 1 < end ? [2, 50] : [50]
+        let place = "killed at call \(call) of a checkpoint, then \(others) others, power lost at event \(event)"
+        try judge(cut, operation, place)
       }
     }
   }
 
   // MARK: - Failing
 
+  /// - Parameter losesPulse: whether the pulse is removed before another process goes on.
   /// - Returns: whether the operation has as many calls.
-  private func fail(_ operation: Operation, _ call: UInt32, _ how: Int32, _ error: Int32) throws -> Bool {
+  private func fail(
+    _ operation: Operation, _ call: UInt32, _ how: Int32, _ error: Int32, _ losesPulse: Bool
+  ) throws -> Bool {
     try prepare(operation)
     let what = how == STRIKE_SHORT ? "half written" : how == STRIKE_WHOLE ? "written" : "failed"
-    let place = "\(operation.name), \(what) with \(error) at call \(call)"
+    let pulse = losesPulse ? ", without a pulse" : ""
+    let place = "\(operation.name), \(what) with \(error) at call \(call)\(pulse)"
+    // Another process may commit the same as the first frame of a group that was written and has failed.
+    let next: Int64 = operation.name == "group" && how == STRIKE_WHOLE ? 2 : 50
     do { try run(operation, call, how, error) } catch let error as StoreError {
       guard error.code != .corrupt else { Life.fail("\(place): \(error)") }
     }
@@ -295,6 +320,7 @@ final class Strikes {
     // The same process goes on, if it has the store open.
     do {
       if how == STRIKE_WHOLE { engine = nil }
+      if losesPulse { unlink(folder + "/pulse") }
       if engine == nil || operation.name == "close" { try open() }
       if let engine {
         try look(at: engine, operation, place)
@@ -305,7 +331,7 @@ final class Strikes {
             return value
           }
         ]
-        try set(50)
+        try set(next)
         try engine.sync()
       }
     } catch { Life.fail("\(place): afterwards: \(error)") }
@@ -319,7 +345,7 @@ final class Strikes {
       try judge(cut, operation, place + ", after a loss of power")
     }
     engine = nil
-    known = [50, 100]
+    known = [next, 100]
     try judge(folder, operation, place)
     return isReached
   }
