@@ -2,7 +2,6 @@
 // (docs/internals/file-format.md describes them).
 
 import CPlatform
-import CPlatform
 package import KeptValues
 
 /// The kind and the payload of a value; the payload is in a buffer.

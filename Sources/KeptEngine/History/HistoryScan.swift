@@ -139,7 +139,9 @@ struct HistoryScan {
     var found: Present = (.absent, false)
     do throws(StoreError) {
       try key.exact.withBytes { bytes throws(StoreError) in
-        guard let record = try values.record(of: UnsafeRawBufferPointer(bytes)) else { return }
+        let window = BlockWindow(values)
+        defer { withExtendedLifetime(window) {} }
+        guard let record = try values.record(of: UnsafeRawBufferPointer(bytes), in: window) else { return }
         let stored = record.value
         found.isSecret = record.declaration.text?.declaresSecret ?? true
         if stored.payload.count > Self.mostBytes {

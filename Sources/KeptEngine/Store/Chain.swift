@@ -227,7 +227,9 @@ package final class Chain {
       let change = try overlay.change(of: key)
       return try key.exact.withBytes { bytes throws(StoreError) in
         var (record, isLost): (Record?, Bool) = (nil, false)
-        do throws(StoreError) { record = try values.record(of: UnsafeRawBufferPointer(bytes)) } catch {
+        let window = BlockWindow(values)
+        defer { withExtendedLifetime(window) {} }
+        do throws(StoreError) { record = try values.record(of: UnsafeRawBufferPointer(bytes), in: window) } catch {
           guard error.code == .corrupt, change?.value != nil else { throw error }
           (isLost, hasMetDamage) = (true, true)
         }

@@ -145,12 +145,13 @@ package struct Salvage {
       try allowance.take(record.length, to: "salvage the store")
       try add(key, record, changes[key])
     }
+    let window = BlockWindow(values)
     for (key, change) in changes where states[key] == nil {
       try add(key, nil, change)
       guard change.declaration == nil else { continue }
       do throws(StoreError) {
         _ = try key.exact.withBytes { bytes throws(StoreError) in
-          try values.record(of: UnsafeRawBufferPointer(bytes))?.changed
+          try values.record(of: UnsafeRawBufferPointer(bytes), in: window)?.changed
         }
       } catch { hide(key) }
     }

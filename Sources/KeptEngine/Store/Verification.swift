@@ -108,7 +108,8 @@ package struct Verification {
 
   private mutating func checkRecords(_ checked: ValuesReader) throws(StoreError) {
     let last = ByteBuffer(to: "verify a checkpoint")
-    var (values, keys) = (checked, 0 as UInt64)
+    let window = BlockWindow(checked)
+    var keys: UInt64 = 0
     try checked.forEachSoundRecord { key, record throws(StoreError) in
       let text = key.text ?? ""
       guard let record, (try? KeyName(text)) != nil else { return add(name, nil, "has a malformed record \"\(text)\"") }
@@ -116,10 +117,9 @@ package struct Verification {
       last.removeAll()
       try last.add(key)
       if !record.flags.contains(.removal) { keys += 1 }
-      if values.isFull { values = try ValuesReader(again: values) }
       do throws(StoreError) {
         _ = try KeyState(record)
-        let found = try values.record(of: key)
+        let found = try checked.record(of: key, in: window)
         if found?.changed != record.changed { add(name, nil, "has a hash table without \"\(text)\"") }
       } catch {
         guard error.code == .corrupt else { throw error }

@@ -52,15 +52,24 @@ package final class Image: @unchecked Sendable {
     UnsafeRawBufferPointer(start: words.pointee.memory + offset, count: count)
   }
 
-  /// Adds a block that it does not have.
+  /// Whether a block that it does not have was asked for before.
+  func isNeededAgain(_ block: Int) -> Bool {
+    let (mark, asked) = (words.pointee.marks + block, ~words.pointee.use)
+    let found = kept_load64(mark)
+    // Another thread may have added it.
+    return found == asked || found == words.pointee.use || !kept_exchange64(mark, found, asked)
+  }
+
+  /// The memory of blocks that it does not have.
+  func memory(_ block: Int, count: Int) -> UnsafeMutableRawBufferPointer {
+    UnsafeMutableRawBufferPointer(
+      start: words.pointee.memory + block * ValuesFormat.blockBytes, count: count * ValuesFormat.blockBytes)
+  }
+
+  /// Adds a block whose bytes are in its memory.
   ///
   /// One thread at a time may call this.
-  func add(_ block: Int, _ bytes: UnsafeRawBufferPointer) {
-    UnsafeMutableRawBufferPointer(
-      start: words.pointee.memory + block * ValuesFormat.blockBytes, count: ValuesFormat.blockBytes
-    ).copyMemory(from: bytes)
-    kept_store64(words.pointee.marks + block, words.pointee.use)
-  }
+  func mark(_ block: Int) { kept_store64(words.pointee.marks + block, words.pointee.use) }
 }
 
 /// The images without a checkpoint.

@@ -7,7 +7,8 @@ import Synchronization
 
 /// An open checkpoint.
 ///
-/// Thread-safe. Memory: the blocks of the records that were looked for, and 16 bytes for each block of the file.
+/// Thread-safe. Memory: the blocks of the records that were looked for more than once, and 16 bytes for each block of
+/// the file.
 package final class ValuesReader: @unchecked Sendable {
   package let header: ValuesHeader
   /// The file, and when it was written, in nanoseconds since 1970.
@@ -20,17 +21,14 @@ package final class ValuesReader: @unchecked Sendable {
   let file: StoreFile?
   // Does not change.
   private let checksums = ByteBuffer(to: "read a checkpoint")
-  // One block is read at a time.
-  private let loading = Monitor(Loading())
+  // One thread at a time reads blocks into the image.
+  private let loading = Monitor(())
+  // And once the image has as many as it may, those that were read without it.
   private let loaded = Atomic<Int>(0)
-
-  private struct Loading: @unchecked Sendable {
-    let block = ByteBuffer(to: "read a checkpoint")
-  }
 
   /// A file of at most this size is read at once.
   private static let mostAtOnce = 64 << 10
-  /// With more blocks in memory, another reader of the same file takes over.
+  /// The most blocks in memory.
   private static let mostLoaded = (64 << 20) / ValuesFormat.blockBytes
 
   /// Reads the header and the checksums of the blocks.
@@ -116,8 +114,8 @@ package final class ValuesReader: @unchecked Sendable {
     image.describe(header)
   }
 
-  /// Whether another reader should take over, because this one has too many blocks in memory.
-  package var isFull: Bool { loaded.load(ordering: .relaxed) > Self.mostLoaded }
+  /// Whether another reader should take over: its image is full, and other blocks were read for long.
+  package var isFull: Bool { loaded.load(ordering: .relaxed) > 4 * Self.mostLoaded }
 
   /// Adds the blocks of a small file that verify; returns whether all do.
   private static func add(
@@ -128,7 +126,8 @@ package final class ValuesReader: @unchecked Sendable {
       if let bytes = bytes.part(from: block * ValuesFormat.blockBytes, ValuesFormat.blockBytes),
         bytes.checksum == checksums.number(ValuesFormat.checksumBytes * (block - 1), UInt32.self)
       {
-        image.add(block, bytes)
+        image.memory(block, count: 1).copyMemory(from: bytes)
+        image.mark(block)
       } else {
         areAll = false
       }
@@ -139,10 +138,11 @@ package final class ValuesReader: @unchecked Sendable {
   /// The record of a key, also of one that was removed; nil if there is none.
   ///
   /// Throws `corrupt` if the block that has it is damaged, or may have it.
-  package func record(of key: UnsafeRawBufferPointer) throws(StoreError) -> Record? {
+  /// - Parameter window: for blocks that are not kept in memory; it must live as long as the record is used.
+  package func record(of key: UnsafeRawBufferPointer, in window: BlockWindow) throws(StoreError) -> Record? {
     var found: Record?
-    _ = try forEachSlot(of: key) { word throws(StoreError) in
-      let record = try record(at: Int(word & ValuesHash.lowBits) * 8)
+    _ = try forEachSlot(of: key, in: window) { word throws(StoreError) in
+      let record = try record(at: Int(word & ValuesHash.lowBits) * 8, in: window)
       if record.key.isSame(as: key) { found = record }
       return found == nil
     }
@@ -151,14 +151,14 @@ package final class ValuesReader: @unchecked Sendable {
 
   /// Calls `body` with the slots that may belong to a key, until it returns false; returns whether it never did.
   private func forEachSlot(
-    of key: UnsafeRawBufferPointer, _ body: (UInt64) throws(StoreError) -> Bool
+    of key: UnsafeRawBufferPointer, in window: BlockWindow? = nil, _ body: (UInt64) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
     guard header.hashBlocks > 0 else { return true }
     let (hashed, slots) = (ValuesHash(key, seed: header.seed), header.slots)
     var slot = hashed.home(slots)
     for _ in 0..<slots {
       let offset = (1 + Int(header.recordBlocks)) * ValuesFormat.blockBytes + 8 * slot
-      let word = try verified(offset, 8).number(0, UInt64.self) ?? 0
+      let word = try verified(offset, 8, window).number(0, UInt64.self) ?? 0
       if word == 0 { return true }
       if word & ~ValuesHash.lowBits == hashed.tag, try !body(word) { return false }
       slot = (slot + 1) % slots
@@ -199,7 +199,7 @@ package final class ValuesReader: @unchecked Sendable {
       guard error.code == .corrupt else { throw error }
       guard try damaged(nil, error) else { return }
     }
-    let window = BlockWindow(self)
+    let window = BlockWindow(self, mostAhead: 64)
     while block <= Int(header.recordBlocks) {
       var bytes: UnsafeRawBufferPointer
       do throws(StoreError) {
@@ -355,41 +355,64 @@ package final class ValuesReader: @unchecked Sendable {
     max(1, (length + ValuesFormat.blockBytes - 1) / ValuesFormat.blockBytes)
   }
 
-  private func record(at offset: Int) throws(StoreError) -> Record {
-    guard offset % 8 == 0, let record = Record(try verified(offset, try length(at: offset))) else {
+  private func record(at offset: Int, in window: BlockWindow? = nil) throws(StoreError) -> Record {
+    guard offset % 8 == 0, let record = Record(try verified(offset, try length(at: offset, window), window)) else {
       throw malformed(at: offset)
     }
     return record
   }
 
-  private func length(at offset: Int) throws(StoreError) -> Int {
-    Record.length(try verified(offset, Record.headBytes))
+  private func length(at offset: Int, _ window: BlockWindow? = nil) throws(StoreError) -> Int {
+    Record.length(try verified(offset, Record.headBytes, window))
   }
 
   /// Some bytes of the blocks, which are read and verified now if they were not before.
-  private func verified(_ offset: Int, _ count: Int) throws(StoreError) -> UnsafeRawBufferPointer {
+  ///
+  /// A block that is needed for the first time is read into the window: many are never needed again, and new memory
+  /// takes longer than the reading.
+  private func verified(
+    _ offset: Int, _ count: Int, _ window: BlockWindow? = nil
+  ) throws(StoreError) -> UnsafeRawBufferPointer {
     guard offset >= ValuesFormat.blockBytes, offset <= header.checksumsOffset,
       count <= header.checksumsOffset - offset
     else { throw Self.damaged(path, "it refers to a place outside the file") }
-    for block in Image.blocks(offset, count) where !image.has(block) { try load(block) }
+    let blocks = Image.blocks(offset, count)
+    if let window, !image.has(blocks.lowerBound), window.begins(with: blocks.lowerBound) || passes(blocks.lowerBound),
+      let bytes = try window.read(blocks.lowerBound, count: blocks.count)
+        .part(from: offset % ValuesFormat.blockBytes, count)
+    {
+      return bytes
+    }
+    if !image.has(offset, count) { try load(blocks) }
     return image.bytes(offset, count)
   }
 
-  private func load(_ block: Int) throws(StoreError) {
-    try loading.updateQuietly { loading throws(StoreError) in
-      guard !image.has(block) else { return }
-      loading.block.removeAll()
-      // Verified before it is added: other threads may read the same block already.
-      let memory = try loading.block.add(ValuesFormat.blockBytes)
-      try read(block, into: memory)
-      try verify(block, UnsafeRawBufferPointer(memory))
-      image.add(block, UnsafeRawBufferPointer(memory))
-      loaded.add(1, ordering: .relaxed)
+  /// Whether a block need not stay in memory.
+  private func passes(_ block: Int) -> Bool {
+    guard loaded.load(ordering: .relaxed) >= Self.mostLoaded else { return !image.isNeededAgain(block) }
+    loaded.add(1, ordering: .relaxed)
+    return true
+  }
+
+  private func load(_ blocks: ClosedRange<Int>) throws(StoreError) {
+    try loading.updateQuietly { _ throws(StoreError) in
+      for block in blocks where !image.has(block) {
+        // No thread looks at them before they are marked, which is after they were verified.
+        let missing = (block...blocks.upperBound).prefix { !image.has($0) }
+        let memory = image.memory(block, count: missing.count)
+        try read(block, into: memory)
+        for (index, block) in missing.enumerated() {
+          let start = index * ValuesFormat.blockBytes
+          try verify(block, UnsafeRawBufferPointer(rebasing: memory[start..<start + ValuesFormat.blockBytes]))
+          image.mark(block)
+        }
+        loaded.add(missing.count, ordering: .relaxed)
+      }
     }
   }
 
   /// Reads blocks from the file.
-  fileprivate func read(_ block: Int, into memory: UnsafeMutableRawBufferPointer) throws(StoreError) {
+  func read(_ block: Int, into memory: UnsafeMutableRawBufferPointer) throws(StoreError) {
     let offset = block * ValuesFormat.blockBytes
     guard let file else {
       throw Self.damaged(path, "the \(memory.count) bytes at byte \(offset) are damaged")
@@ -399,7 +422,7 @@ package final class ValuesReader: @unchecked Sendable {
     }
   }
 
-  fileprivate func verify(_ block: Int, _ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+  func verify(_ block: Int, _ bytes: UnsafeRawBufferPointer) throws(StoreError) {
     guard bytes.checksum == checksum(of: block) else {
       throw Self.damaged(
         path, "the \(bytes.count) bytes at byte \(block * ValuesFormat.blockBytes) are damaged")
@@ -407,7 +430,7 @@ package final class ValuesReader: @unchecked Sendable {
   }
 
   /// Blocks of the image, if it has all of them.
-  fileprivate func inImage(_ block: Int, count: Int) throws(StoreError) -> UnsafeRawBufferPointer? {
+  func inImage(_ block: Int, count: Int) throws(StoreError) -> UnsafeRawBufferPointer? {
     guard file == nil else { return nil }
     return try verified(block * ValuesFormat.blockBytes, count * ValuesFormat.blockBytes)
   }
@@ -422,53 +445,11 @@ package final class ValuesReader: @unchecked Sendable {
     Self.damaged(path, "the record at byte \(offset) is malformed")
   }
 
-  fileprivate static func damaged(_ path: String, _ what: String) -> StoreError {
+  static func damaged(_ path: String, _ what: String) -> StoreError {
     StoreError(
       .corrupt,
       "\(shown: path) is damaged: \(what); close the store everywhere, and the next program that opens "
         + "it salvages the readable data")
-  }
-}
-
-/// The blocks that a listing reads, in separate memory: a listing need not fill the image.
-///
-/// Not thread-safe.
-private final class BlockWindow {
-  private let values: ValuesReader
-  private let bytes = ByteBuffer(to: "list the keys of a checkpoint")
-  private var first = 1
-  // More each time, as a listing may end soon.
-  private var ahead = 4
-
-  private static let mostAhead = 64
-
-  init(_ values: ValuesReader) { self.values = values }
-
-  /// Returns blocks, verified, until the next call.
-  func read(_ block: Int, count: Int) throws(StoreError) -> UnsafeRawBufferPointer {
-    let last = Int(values.header.recordBlocks)
-    guard count <= last + 1 - block else {
-      throw ValuesReader.damaged(values.path, "block \(block) has a malformed record")
-    }
-    if let found = try values.inImage(block, count: count) { return found }
-    if block < first || part(block, count) == nil {
-      bytes.removeAll()
-      first = block
-      let blocks = max(count, min(ahead, last + 1 - block))
-      do throws(StoreError) { try values.read(block, into: try bytes.add(blocks * ValuesFormat.blockBytes)) } catch {
-        bytes.removeAll()
-        throw error
-      }
-      ahead = min(2 * ahead, Self.mostAhead)
-    }
-    for index in block..<block + count {
-      if let bytes = part(index, 1) { try values.verify(index, bytes) }
-    }
-    return part(block, count) ?? UnsafeRawBufferPointer(start: nil, count: 0)
-  }
-
-  private func part(_ block: Int, _ count: Int) -> UnsafeRawBufferPointer? {
-    bytes.bytes.part(from: (block - first) * ValuesFormat.blockBytes, count * ValuesFormat.blockBytes)
   }
 }
 

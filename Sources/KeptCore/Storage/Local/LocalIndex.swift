@@ -130,7 +130,8 @@ final class LocalIndex: EngineFollower {
     self.state.updateQuietly { state in
       // The engine's lock is held, so both are as of the same time, and the image does not change.
       let hasChanged = values == nil || mayHaveChanged(key, chain)
-      if hasChanged || key.withPrepared({ chain.values.entry(of: $0, under: index) }) == nil {
+      let isKept = key.exact.withBytes { chain.values.loadedRecord(of: UnsafeRawBufferPointer($0)) } != nil
+      if hasChanged || isKept && key.withPrepared({ chain.values.entry(of: $0, under: index) }) == nil {
         change(chain) { $0.put(key, entry, hidesRecord: hasChanged) }
       }
       if let (view, reading) = state.views.first(where: { $0.view === view }) {
@@ -212,17 +213,23 @@ extension EntryTable {
 extension ValuesReader {
   /// Reads the entry of a key, also from the file; nil if the engine must be asked.
   ///
-  /// So it is for what takes long to read, which the index has from then on. Only for readers inside the gate.
+  /// So it is for what takes long to read, which the index has from then on, if the image has it. Only for readers
+  /// inside the gate.
   func entry(of key: PreparedBytes, under index: Index) -> Entry?? {
-    guard !isFull, let found = try? record(of: UnsafeRawBufferPointer(key.bytes)) as Record?? else { return nil }
-    guard let record = found, !record.flags.contains(.removal) else {
-      return index.hasRoom(for: nil) ? nil : .some(nil)
+    let window = BlockWindow(self)
+    defer { withExtendedLifetime(window) {} }
+    guard !isFull, let found = try? record(of: UnsafeRawBufferPointer(key.bytes), in: window) as Record?? else {
+      return nil
     }
-    guard record.readsAsStored, record.value.isShort || !index.hasRoom(for: record.value),
+    let isKept = !window.isUsed
+    guard let record = found, !record.flags.contains(.removal) else {
+      return isKept && index.hasRoom(for: nil) ? nil : .some(nil)
+    }
+    guard record.readsAsStored, !isKept || record.value.isShort || !index.hasRoom(for: record.value),
       let state = try? KeyState(record)
     else { return nil }
     // Only now, because its value is one.
-    remember(record, of: key)
+    if isKept { remember(record, of: key) }
     return .some(Entry(state))
   }
 }
