@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 
 #include "FileLocks.h"
+#include "FileSystem.h"
 #include "Files.h"
 #include "SizeSignal.h"
 
@@ -126,9 +127,9 @@ static inline int kept_engine_make_folder(int folder, const char *name) {
 }
 
 /// Reads the status of an open file. Returns 0, or -1 with errno set.
-static inline int kept_engine_status(int file, struct stat *status) {
+static inline int kept_engine_status(int file, struct stat *status, bool has_times) {
   KEPT_SIMULATE(KEPT_CALL_STATUS, file, NULL, 0, 0, NULL, NULL);
-  return fstat(file, status);
+  return has_times ? fstat(file, status) : kept_status_without_times(file, "", status);
 }
 
 /// Opens a folder for a lock of its own. Returns -1 with errno set on failure.

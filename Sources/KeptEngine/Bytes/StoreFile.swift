@@ -18,11 +18,11 @@ package final class StoreFile: Sendable {
 
   deinit { kept_engine_close(descriptor) }
 
-  package func size() throws(StoreError) -> Int { Int(try status().st_size) }
+  package func size() throws(StoreError) -> Int { Int(try status(hasTimes: false).st_size) }
 
-  package func status() throws(StoreError) -> stat {
+  package func status(hasTimes: Bool = true) throws(StoreError) -> stat {
     var status = stat()
-    guard kept_engine_status(descriptor, &status) == 0 else { throw .system("access", path) }
+    guard kept_engine_status(descriptor, &status, hasTimes) == 0 else { throw .system("access", path) }
     return status
   }
 

@@ -119,7 +119,7 @@ final class Pulse: Sendable {
   func restoreLength() {
     _ = withFile(true) { file in
       var status = stat()
-      let isCut = kept_engine_status(file, &status) == 0 && status.st_size < PulseWords.size
+      let isCut = kept_engine_status(file, &status, false) == 0 && status.st_size < PulseWords.size
       return !isCut || kept_allocate(file, off_t(PulseWords.size)) == 0
     }
   }

@@ -375,8 +375,9 @@ package final class Chain {
     guard let found = folder.status(of: Self.valuesName) else { return kept_errno() == EACCES }
     guard found.identity == values.identity else { return false }
     for journal in journals {
-      let opened = FileStatus(try journal.file.status())
-      guard folder.status(of: Journal.name(journal.header.number))?.identity == opened.identity else { return false }
+      let opened = FileStatus(try journal.file.status(hasTimes: false))
+      let found = folder.status(of: Journal.name(journal.header.number), hasTimes: false)
+      guard found?.identity == opened.identity else { return false }
     }
     if found.modified == values.modified { return true }
     // Otherwise its number may be that of a removed file.

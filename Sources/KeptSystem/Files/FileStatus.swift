@@ -15,9 +15,15 @@ package struct FileStatus {
   package init(_ system: stat) { self.system = system }
 
   /// Reads the status of a name in a folder; nil, with errno, if that fails.
-  package init?(of path: String, in folder: Int32 = AT_FDCWD, followingLinks: Bool = false) {
+  ///
+  /// - Parameter hasTimes: whether the times are read, which makes the next sync of the file slower.
+  package init?(of path: String, in folder: Int32 = AT_FDCWD, followingLinks: Bool = false, hasTimes: Bool = true) {
     var system = stat()
-    guard fstatat(folder, path, &system, followingLinks ? 0 : AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+    let result =
+      hasTimes
+      ? fstatat(folder, path, &system, followingLinks ? 0 : AT_SYMLINK_NOFOLLOW)
+      : kept_status_without_times(folder, path, &system)
+    guard result == 0 else { return nil }
     self.system = system
   }
 

@@ -52,7 +52,9 @@ package struct OpenFolder: ~Copyable {
   }
 
   /// The status of a name in it; nil, with errno, if there is none.
-  package func status(of name: String) -> FileStatus? { FileStatus(of: name, in: descriptor) }
+  package func status(of name: String, hasTimes: Bool = true) -> FileStatus? {
+    FileStatus(of: name, in: descriptor, hasTimes: hasTimes)
+  }
 
   /// Opens a file of the store; nil if it does not exist.
   ///
