@@ -11,7 +11,7 @@ import KeptValues
 /// restores an old value, such as an undo, is a change of its own. A seal ends such a change. So the same
 /// frames have the same history, whenever it is written.
 struct HistoryScan {
-  /// In the order of their revisions and keys, once ``finish()`` was called.
+  /// In the order of their revisions and keys, once ``finish(at:)`` was called.
   private(set) var changes: [OldChange]
   /// No change after this revision is missing.
   private(set) var completeAfter: Revision
@@ -199,8 +199,13 @@ struct HistoryScan {
 
   // MARK: - What is forgotten
 
-  /// Sorts the changes.
-  mutating func finish() {
+  /// Ends the scan after the last frame.
+  mutating func finish(at revision: Revision) {
+    if !limits.isOn { forget(upTo: revision) }
+    finish()
+  }
+
+  private mutating func finish() {
     changes = changes.inOrder(of: \.revision, then: \.key.exact)
     endGroups()
   }

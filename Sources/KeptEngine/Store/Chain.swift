@@ -99,11 +99,16 @@ package final class Chain {
   }
 
   /// Reads frames of the last journal, and goes on to the next one if it has a seal.
-  func catchUpOne(_ limit: Position?, _ folder: borrowing OpenFolder) throws(StoreError) -> Progress {
+  ///
+  /// - Parameter body: called with each frame after it was added.
+  func catchUpOne(
+    _ limit: Position?, _ folder: borrowing OpenFolder, _ body: (CommitFrame) throws(StoreError) -> Void = { _ in }
+  ) throws(StoreError) -> Progress {
     let scanner = try FrameScanner(last, at: place, upTo: limit)
     while let frame = try scanner.read() {
       try overlay.add(frame, at: place.position, in: last)
       place = scanner.place
+      try body(frame)
     }
     guard let next = scanner.next else { return .done }
     let following = try folder.journal(

@@ -83,11 +83,17 @@ extension Engine {
     // A separate chain, because this takes long and commits go on at the same time.
     guard let chain = try Chain(folder) else { throw missing }
     let (before, published) = (chain.values.header, pulse.words.published)
+    guard before.number < number else { return }
+    var history = HistoryScan(completeAfter: before.revision, limits: before.limits)
     while chain.last.header.number < number {
       let last = chain.last.header.number
-      guard try chain.catchUpOne(published, folder) == .done, chain.last.header.number > last else { throw missing }
+      let progress = try chain.catchUpOne(published, folder) { frame throws(StoreError) in
+        try history.add(frame, chain.values, chain.overlay.bulk(of: frame))
+      }
+      guard progress == .done, chain.last.header.number > last else { throw missing }
+      history.endGroups()
     }
-    guard before.number < number else { return }
+    history.finish(at: chain.revision)
     try pause(chain.files)
     let end = chain.place
     var header = ValuesHeader(store: before.store, number: number, position: end.position, previous: end.previous)
@@ -97,7 +103,7 @@ extension Engine {
     header.floor = before.floor
     if header.revision > Self.keptRemovals { header.floor = max(header.floor, header.revision - Self.keptRemovals) }
 
-    try HistoryFile.add(chain, to: &header, folder)
+    try HistoryFile.add(history, of: chain, to: &header, folder)
     let draft = Recovery.draftPrefix + Chain.valuesName
     try pause(chain.files)
     let file = try folder.makeFile(draft)

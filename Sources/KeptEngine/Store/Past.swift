@@ -66,17 +66,17 @@ enum HistoryFile {
       Array(parts.reversed().joined()), completeAfter: after, limits: header.limits, isDamaged: isDamaged)
   }
 
-  /// Adds the values that the sealed journals of a chain have replaced, and syncs them.
+  /// Adds the values that the sealed journals of a chain have replaced, which a scan has found, and syncs them.
   ///
   /// The new checkpoint needs the new header. The bytes that a checkpoint names never change: changes are added after
   /// them, and a file without the forgotten changes has another number. If the history can be read only in part, the
   /// rest is not kept, and the checkpoint has the note of a salvage.
-  static func add(_ chain: Chain, to header: inout ValuesHeader, _ folder: borrowing OpenFolder) throws(StoreError) {
+  static func add(
+    _ scan: HistoryScan, of chain: Chain, to header: inout ValuesHeader, _ folder: borrowing OpenFolder
+  ) throws(StoreError) {
     let before = chain.values.header
     (header.history, header.historyLength) = (before.history, before.historyLength)
     if before.isBackup { (header.history, header.historyLength) = (0, 0) }
-    var scan = HistoryScan(completeAfter: before.revision, limits: before.limits)
-    try scan.add(chain)
     if before.historyLength > 0, !before.isBackup, !scan.hasForgotten,
       let file = try folder.openFile(name(before.history)),
       let (last, _) = try HistoryBlock.read(file, number: before.history, end: Int(clamping: before.historyLength)),
@@ -86,7 +86,7 @@ enum HistoryFile {
       header.historyLength = UInt64(try write(scan, upTo: header.revision, following: last, before.history, file))
       return
     }
-    scan =
+    var scan =
       try read(of: before, folder)
       ?? HistoryScan(completeAfter: before.revision, limits: before.limits, isDamaged: true)
     if scan.isDamaged { header.note = try Salvage.note(aboutHistoryOf: before, header.note, folder) }
@@ -173,8 +173,7 @@ extension HistoryScan {
         "commits in the journal were damaged after they were read; close the store everywhere, and the next program "
           + "that opens it salvages the readable data")
     }
-    if !limits.isOn { forget(upTo: chain.revision) }
-    finish()
+    finish(at: chain.revision)
   }
 }
 
