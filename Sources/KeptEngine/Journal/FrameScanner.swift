@@ -18,9 +18,10 @@ package final class FrameScanner {
   // Bytes of the journal from `windowStart` on.
   private let window = ByteBuffer(to: "read commits from the journal")
   @exclusivity(unchecked) private var windowStart: Position = 0
-  // The longest frame that is read before it was verified.
   private static let piece = 64 << 10
   private static let firstPiece = 8 << 10
+  // The longest frame that is read as a whole before it was verified.
+  private static let mostUnverified = 1 << 20
 
   /// - Parameter limit: where to stop, such as the end of the published frames; nil for the end of the file.
   package init(_ journal: Journal, at place: FramePlace, upTo limit: Position? = nil) throws(StoreError) {
@@ -138,7 +139,7 @@ package final class FrameScanner {
   /// The bytes of the next frame; nil if there is none that verifies.
   private func verified() throws(StoreError) -> UnsafeRawBufferPointer? {
     guard let length = try claimedLength(), let head = try bytes(8) else { return nil }
-    if length > Self.piece { guard try verifyInPieces(length, head) else { return nil } }
+    if length > Self.mostUnverified { guard try verifyInPieces(length, head) else { return nil } }
     guard let frame = try bytes(length) else { return nil }
     var sum = FrameChecksum(place)
     sum.add(frame)
