@@ -115,6 +115,12 @@ public struct Batch: Sendable {
   /// Whether the batch requests nothing.
   public var isEmpty: Bool { edits.isEmpty && declarations.isEmpty && schemaVersion == nil && completion == nil }
 
+  /// Whether it requests nothing but edits, which declarations must admit.
+  var hasOnlyEdits: Bool {
+    declarations.isEmpty && list == nil && schemaVersion == nil && completion == nil && !replacesDeclarations
+      && !isAdmittedAsItIs
+  }
+
   /// The affected keys, in byte order, with their edits.
   var requests: [(key: KeyName, edit: Edit?)] {
     var requests = edits.map { (key: $0.key, edit: Optional($0.value)) }

@@ -34,6 +34,9 @@ protocol FastStorage: Storage {
   ///
   /// No handle observes the commit. If it has to be durable, a ``Storage/flush()`` must follow.
   func put(_ value: Value, for key: PreparedBytes, _ durability: Durability, tag: String?) -> Revision?
+
+  /// Commits a batch in the same way.
+  func commitAtOnce(_ batch: Batch) -> Revision?
 }
 
 /// A key in the index of a storage.

@@ -237,8 +237,7 @@ extension Store {
     layerStack.watchAgain()
     try layerStack.checkUnlocked(key)
     if expected == nil, let revision = key.withPrepared({ putAlone(value, for: $0) }) {
-      if options.durability == .durable { try storage().flush() }
-      return revision
+      return try synced(revision, options.durability)
     }
     var batch = newBatch()
     batch.edit(key, .set(value))
@@ -251,12 +250,28 @@ extension Store {
   /// Commits a new value of a key that is known to be valid, without a batch, and does not sync it; nil, with nothing
   /// done, if it needs a batch.
   private func putAlone(_ value: Value, for key: PreparedBytes) -> Revision? {
-    // Not observed. The storage looks again with the write lock, which would be taken in vain.
-    guard laterVersion.load(ordering: .acquiring) == 0, !shared.feed.isObserved,
-      let revision = fast?.put(value, for: key, options.durability, tag: options.tag)
+    alone { $0.put(value, for: key, options.durability, tag: options.tag) }
+  }
+
+  /// Calls `commit` unless the commit would be observed.
+  private func alone(_ commit: (any FastStorage) -> Revision?) -> Revision? {
+    // The storage looks again with the write lock, which would be taken in vain.
+    guard laterVersion.load(ordering: .acquiring) == 0, !shared.feed.isObserved, let revision = fast.flatMap(commit)
     else { return nil }
     noteWrite()
     return revision
+  }
+
+  private func synced(_ revision: Revision, _ durability: Durability) throws(StoreError) -> Revision {
+    if durability == .durable { try storage().flush() }
+    return revision
+  }
+
+  /// Commits a batch as ``commit(_:)`` does, for a caller that needs only the revision.
+  func commitAtOnce(_ batch: Batch) throws(StoreError) -> Revision {
+    try checkOpen()
+    if let revision = alone({ $0.commitAtOnce(batch) }) { return try synced(revision, batch.durability) }
+    return try commit(batch).revision
   }
 
   private func noteWrite() {

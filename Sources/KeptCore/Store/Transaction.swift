@@ -177,7 +177,7 @@ public final class Transaction: SettingsAccess {
     if ended.isReadingOnly, let base = ended.base, try store.currentRevision() == base { return base }
     var batch = ended.batch
     batch.conditions = Array(ended.relied)
-    return try store.commit(batch).revision
+    return try store.commitAtOnce(batch)
   }
 
   /// Whether it failed because a revision that the caller expected did not match.

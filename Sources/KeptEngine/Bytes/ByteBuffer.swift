@@ -73,11 +73,10 @@ package final class ByteBuffer {
   }
 
   /// Overwrites a number that is in the buffer.
-  package func put(_ number: some FixedWidthInteger, at offset: Int) {
-    withUnsafeBytes(of: number.littleEndian) { bytes in
-      guard offset >= 0, offset <= count - bytes.count else { return }
-      UnsafeMutableRawBufferPointer(rebasing: mutableBytes[offset...]).copyMemory(from: bytes)
-    }
+  @inline(__always)
+  package func put<Number: FixedWidthInteger>(_ number: Number, at offset: Int) {
+    guard offset >= 0, offset <= count - MemoryLayout<Number>.size else { return }
+    mutableBytes.storeBytes(of: number.littleEndian, toByteOffset: offset, as: Number.self)
   }
 }
 

@@ -14,6 +14,8 @@ package struct StoredValue {
   static let none: UInt8 = 0
   /// The highest kind.
   static let last: UInt8 = 9
+  /// A changed value of more bytes is not kept in memory, but read in the journal.
+  static let mostInMemory = 4096
 
   /// The value; nil if the bytes are not a value.
   ///

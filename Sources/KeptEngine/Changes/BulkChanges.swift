@@ -179,7 +179,7 @@ extension FrameChange {
   fileprivate func check() throws(StoreError) {
     if !key.isPlainText || key.count > Limits.keyBytes { _ = try keyName() }
     switch effect {
-    case .value where stored.payload.count <= PlacedValue.least && !stored.isPlain: _ = try value()
+    case .value where stored.payload.count <= StoredValue.mostInMemory && !stored.isPlain: _ = try value()
     case .declared: _ = try json()
     default: break
     }

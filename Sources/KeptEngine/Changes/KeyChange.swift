@@ -1,5 +1,6 @@
 // The changes of one key since a checkpoint.
 
+import CPlatform
 import KeptSystem
 package import KeptValues
 
@@ -31,15 +32,12 @@ package struct PlacedValue: Sendable {
   private let kind: UInt8
   private let checksum: UInt32
 
-  /// A value of more bytes is not kept in memory.
-  package static let least = 4096
-
   /// The place of the value of a change; nil if it is short.
   ///
   /// - Parameter position: that of the frame.
   init?(_ change: FrameChange, at position: Position, in journal: Journal) {
     let bytes = change.stored.payload
-    guard bytes.count > Self.least else { return nil }
+    guard bytes.count > StoredValue.mostInMemory else { return nil }
     (self.journal, self.position) = (journal, position + UInt64(change.offset))
     (self.bytes, kind, checksum) = (bytes.count, change.stored.kind, bytes.checksum)
   }
@@ -49,6 +47,24 @@ package struct PlacedValue: Sendable {
     try withStored { stored throws(StoreError) in value = try stored.value() }
     guard let value else { throw damaged }
     return value
+  }
+
+  /// Whether it is the same value; where bytes of it are damaged, it is not.
+  package func isSame(as value: Value) throws(StoreError) -> Bool {
+    let buffer = ByteBuffer(to: "compare a value")
+    let piece = try buffer.add(StoredValue.mostInMemory)
+    var isSame = true
+    try value.withStored { stored throws(StoreError) in
+      isSame = stored.kind == kind && stored.payload.count == bytes
+      // Other values differ early.
+      for at in stride(from: 0, to: bytes, by: piece.count) where isSame {
+        let part = UnsafeMutableRawBufferPointer(rebasing: piece[..<min(piece.count, bytes - at)])
+        isSame =
+          try journal.read(part, at: position + UInt64(at)) == part.count
+          && kept_same_bytes(part.baseAddress, stored.payload.baseAddress?.advanced(by: at), part.count)
+      }
+    }
+    return isSame
   }
 
   /// Passes the stored form to `body`; its bytes are valid during the call.
@@ -98,7 +114,7 @@ extension KeyChange {
     }
   }
 
-  mutating func put(_ new: Value, at revision: Revision) {
-    (value, self.revision, changed) = (.value(new), revision, revision)
+  mutating func put(_ new: Value?, at revision: Revision) {
+    (value, self.revision, changed) = (new.map { .value($0) } ?? .removed, revision, revision)
   }
 }

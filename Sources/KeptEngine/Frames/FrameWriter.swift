@@ -3,6 +3,13 @@
 import CPlatform
 package import KeptValues
 
+/// A new value of a key; nil if it is removed.
+// A tuple would be destroyed by the runtime, which looks its parts up.
+package struct KeyEdit: Sendable {
+  package let key: KeyName
+  package let value: Value?
+}
+
 /// Frames that are written and published together.
 ///
 /// Not thread-safe. The buffer is reused for the next group.
@@ -17,10 +24,17 @@ package final class FrameWriter {
   package private(set) var hasPayload = false
   /// Whether it is the seal of a journal.
   package private(set) var isSeal = false
-  /// Whether the head of the last frame says that it erases.
-  package private(set) var erases = false
+  /// The head of the last frame.
+  package private(set) var head = FrameHead(writer: 0, revision: 0, time: 0)
+  // The edits of the frame so far, in memory that is reused, too.
+  private var noted: [KeyEdit] = []
+  private var notesEdits = false
 
   package init() {}
+
+  /// The changes, if it is one commit that this process need not read again: it only removes values, and sets such as
+  /// are kept in memory and stored as they are.
+  package var edits: [KeyEdit]? { notesEdits ? noted : nil }
 
   /// The frames that were ended.
   package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer.bytes[..<start]) }
@@ -30,22 +44,26 @@ package final class FrameWriter {
     buffer.removeAll()
     self.place = place
     start = 0
-    (hasPayload, isSeal) = (false, false)
+    (hasPayload, isSeal, notesEdits) = (false, false, false)
   }
 
   /// Begins the frame of one commit, and drops one that was not ended.
   ///
   /// A tag that is longer than a frame admits is cut off. Throws `failed` without memory, as all that add to it do.
-  package func begin(_ head: FrameHead) throws(StoreError) {
+  /// - Parameter notesEdits: whether ``edits`` has its changes, whose values the declarations of their keys must admit.
+  package func begin(_ head: consuming FrameHead, notesEdits: Bool = false) throws(StoreError) {
     buffer.truncate(to: start)
     changes = 0
+    self.head = head
+    self.notesEdits = notesEdits && start == 0
+    // Of one edit, it is faster than removing all.
+    while noted.popLast() != nil {}
     try buffer.addZeros(FrameFormat.headBytes)
-    buffer.put(head.writer, at: start + 8)
-    buffer.put(head.revision, at: start + 16)
-    buffer.put(head.time, at: start + 24)
-    erases = false
-    if head.erases { markErasing() }
-    guard let tag = head.tag else { return buffer.put(FrameFormat.noTag, at: start + 36) }
+    buffer.put(self.head.writer, at: start + 8)
+    buffer.put(self.head.revision, at: start + 16)
+    buffer.put(self.head.time, at: start + 24)
+    if self.head.erases { markErasing() }
+    guard let tag = self.head.tag else { return buffer.put(FrameFormat.noTag, at: start + 36) }
     try ExactString(tag).withBytes { bytes throws(StoreError) in
       let length = min(bytes.count, FrameFormat.longestTag)
       buffer.put(UInt16(length), at: start + 36)
@@ -56,11 +74,14 @@ package final class FrameWriter {
   /// Adds a new value of a key.
   package func add(_ value: Value, for key: KeyName) throws(StoreError) {
     try value.withStored { stored throws(StoreError) in try add(.value, key, stored.kind, stored.payload) }
+    guard let bytes = value.bytesAsStored, bytes <= StoredValue.mostInMemory else { return notesEdits = false }
+    if notesEdits { noted.append(KeyEdit(key: key, value: value)) }
   }
 
   /// Adds a change without a payload: `removed`, `undeclared` or `acknowledged`.
   package func add(_ effect: FrameEffect, for key: KeyName? = nil) throws(StoreError) {
     try add(effect, key, StoredValue.none, UnsafeRawBufferPointer(start: nil, count: 0))
+    if notesEdits, let key { noted.append(KeyEdit(key: key, value: nil)) }
   }
 
   /// Adds the declaration of a key, or the limits of the history without a key, as JSON.
@@ -97,6 +118,7 @@ package final class FrameWriter {
   ) throws(StoreError) {
     guard let payloadBytes = UInt32(exactly: payload.count) else { throw tooLarge }
     if payloadBytes > 0 { hasPayload = true }
+    if effect.rawValue > FrameEffect.value.rawValue { notesEdits = false }
     let bytes = try buffer.add(FrameFormat.changeBytes + key.count + payload.count)
     bytes[0] = effect.rawValue
     bytes[1] = kind
@@ -137,7 +159,7 @@ package final class FrameWriter {
 
   /// Makes the head of the frame that is being built say that it erases.
   package func markErasing() {
-    erases = true
+    head.erases = true
     buffer.put(FrameFormat.erases, at: start + 38)
   }
 
@@ -146,6 +168,7 @@ package final class FrameWriter {
     guard let bytes = other.bytes.part(from: start.bytes, end.bytes - start.bytes) else { return }
     try buffer.add(bytes)
     changes += end.count &- start.count
+    notesEdits = false
     if other.hasPayload { hasPayload = true }
   }
 
@@ -166,7 +189,7 @@ package final class FrameWriter {
   /// Moves its one frame to another place, where it is the commit of another revision.
   package func move(to place: FramePlace, revision: Revision, time: Int64) {
     guard let length = UInt32(exactly: start) else { return }
-    (self.place, start) = (place, 0)
+    (self.place, start, head.revision, head.time) = (place, 0, revision, time)
     buffer.put(revision, at: 16)
     buffer.put(time, at: 24)
     sign(length)

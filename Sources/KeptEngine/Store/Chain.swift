@@ -175,11 +175,9 @@ package final class Chain {
     place = frames.place
   }
 
-  /// Adds the same for a frame whose only change is a new value of a key, which is at most as long as one in memory.
-  ///
-  /// ``takeChanged()`` does not return the key.
-  func put(_ value: Value, for key: KeyName, _ head: FrameHead, _ frames: FrameWriter) throws(StoreError) {
-    try overlay.put(value, for: key, head)
+  /// Adds the same by its edits, whose keys ``takeChanged()`` does not return.
+  func add(_ edits: [KeyEdit], of frames: FrameWriter) throws(StoreError) {
+    try overlay.add(edits, frames.head)
     place = frames.place
   }
 

@@ -16,15 +16,8 @@ package protocol EngineFollower: AnyObject, Sendable {
   /// Called when readers must ask the engine, until ``follow(_:changed:)`` is called with nil.
   func leave()
 
-  /// Called instead after this process has committed the value of one key.
-  func follow(_ chain: Chain, put value: Value, for key: KeyName)
-}
-
-/// A commit of the value of one key.
-package enum Put: Sendable {
-  /// It has this value already.
-  case unchanged
-  case change(KeyName, Value, time: Int64, tag: String?)
+  /// Called instead after this process has committed edits, whose values the declarations of their keys admit.
+  func follow(_ chain: Chain, edits: [KeyEdit])
 }
 
 /// The contents of a store at one revision.
@@ -296,15 +289,15 @@ package final class Engine: Sendable {
       state.writer.begin(at: chain.place)
       try build(chain, state.writer)
       try publish(&state)
-      return state.chain.place.position
+      return state.writer.place.position
     }
   }
 
-  /// Commits the value of one key as ``commit(timeoutMilliseconds:_:)`` does, if that need not wait.
+  /// Commits as ``commit(timeoutMilliseconds:_:)`` does, if that need not wait.
   ///
-  /// - Parameter decide: nil commits nothing.
+  /// - Parameter build: adds one frame, or none, after the published ones; false commits nothing.
   /// - Returns: the revision; nil, with nothing done, if it would have to wait, or has failed.
-  package func tryPut(_ decide: (Chain) -> Put?) -> Revision? {
+  package func tryCommit(_ build: (Chain, FrameWriter) throws(StoreError) -> Bool) -> Revision? {
     writing.tryUpdateQuietly { _ in
       state.tryUpdateQuietly { state in
         guard !state.isClosed, !state.isForked, state.chain.length <= Self.longestJournals,
@@ -314,31 +307,15 @@ package final class Engine: Sendable {
         }
         defer { pulse.unlockForWriting() }
         guard state.chain.position == pulse.words.published else { return nil }
-        switch decide(state.chain) {
-        case nil: return nil
-        case .unchanged: return state.chain.revision
-        case .change(let key, let value, let time, let tag):
-          let head = FrameHead(writer: author, revision: state.chain.revision + 1, time: time, tag: tag)
-          return (try? put(value, for: key, head, &state)) == nil ? nil : head.revision
-        }
+        let revision = state.chain.revision
+        state.writer.begin(at: state.chain.place)
+        do throws(StoreError) {
+          guard try build(state.chain, state.writer) else { return nil }
+          try publish(&state)
+        } catch { return nil }
+        return state.writer.bytes.isEmpty ? revision : revision + 1
       }
     }
-  }
-
-  private func put(_ value: Value, for key: KeyName, _ head: FrameHead, _ state: inout State) throws(StoreError) {
-    let begin = state.chain.place.position
-    state.writer.begin(at: state.chain.place)
-    try state.writer.begin(head)
-    try state.writer.add(value, for: key)
-    try state.writer.end()
-    try write(state.writer, state)
-    guard let follower, let followed = state.followed, followed.values === state.chain.values,
-      followed.position == begin, let bytes = value.bytesAsStored, bytes <= PlacedValue.least
-    else { return try add(&state) }
-    try state.chain.put(value, for: key, head, state.writer)
-    follower.follow(state.chain, put: value, for: key)
-    state.followed?.position = state.chain.position
-    try? state.chain.last.writeAhead(of: state.chain.position)
   }
 
   /// The right to write; no other thread and no other process writes at the same time.
@@ -449,7 +426,10 @@ package final class Engine: Sendable {
   func publish(_ state: inout State) throws(StoreError) {
     guard state.writer.place.position > state.chain.place.position else { return }
     try write(state.writer, state)
-    try add(&state)
+    let journal = state.chain.last
+    add(state.writer, &state)
+    // Without room for more zeros, frames still fit into those that are left.
+    try? journal.writeAhead(of: state.chain.place.position)
   }
 
   private func write(_ frames: FrameWriter, _ state: borrowing State) throws(StoreError) {
@@ -475,19 +455,23 @@ package final class Engine: Sendable {
   package func add(_ frames: FrameWriter) {
     state.updateQuietly { state in
       guard !state.isClosed, frames.begin == state.chain.place.position else { return }
-      // Without memory for it, the next call reads them.
-      try? state.chain.add(frames)
-      notifyFollower(&state)
+      add(frames, &state)
     }
   }
 
-  /// Adds the written frames to the chain of this process.
-  private func add(_ state: inout State) throws(StoreError) {
-    let journal = state.chain.last
-    try state.chain.add(state.writer)
-    notifyFollower(&state)
-    // Without room for more zeros, frames still fit into those that are left.
-    try? journal.writeAhead(of: state.chain.place.position)
+  /// Adds written frames to the chain of this process; without memory for them, the next call reads them.
+  private func add(_ frames: FrameWriter, _ state: inout State) {
+    do throws(StoreError) {
+      guard let edits = frames.edits, let follower, let followed = state.followed,
+        followed.values === state.chain.values, followed.position == state.chain.position
+      else {
+        try state.chain.add(frames)
+        return notifyFollower(&state)
+      }
+      try state.chain.add(edits, of: frames)
+      follower.follow(state.chain, edits: edits)
+      state.followed?.position = state.chain.position
+    } catch {}
   }
 
   /// How many zeros are left after frames: on a full disk the last 4 KiB of a journal are for removals and the seal.

@@ -57,14 +57,30 @@ struct Overlay {
   ///
   /// Throws `corrupt`, with a part of it added, if it is malformed.
   mutating func add(_ frame: CommitFrame, at position: Position, in journal: Journal) throws(StoreError) {
-    if frame.head.erases { erases = true }
     if frame.mostChanges >= BulkChanges.least, bulk.count < Self.mostBulk {
       try addBulk(frame, position, journal)
     } else {
       try addEach(frame, position, journal)
     }
-    revision = frame.head.revision
-    heads.append(frame.head)
+    add(frame.head)
+  }
+
+  /// Adds the changes of a commit of this process.
+  ///
+  /// ``takeChanged()`` does not return their keys.
+  mutating func add(_ edits: [KeyEdit], _ head: FrameHead) throws(StoreError) {
+    for edit in edits {
+      try allowance.take(edit.key.text.utf8.count + (edit.value?.bytes ?? 0), to: "read the changes")
+      try prepare(edit.key)
+      keys[edit.key, default: KeyChange()].put(edit.value, at: head.revision)
+    }
+    add(head)
+  }
+
+  private mutating func add(_ head: FrameHead) {
+    revision = head.revision
+    if head.erases { erases = true }
+    heads.append(head)
   }
 
   private mutating func addEach(
@@ -72,7 +88,8 @@ struct Overlay {
   ) throws(StoreError) {
     try frame.forEachChange { change throws(StoreError) in
       guard change.effect.hasKey else { return try addOther(change) }
-      try allowance.take(change.key.count + min(change.stored.payload.count, PlacedValue.least), to: "read the changes")
+      let bytes = min(change.stored.payload.count, StoredValue.mostInMemory)
+      try allowance.take(change.key.count + bytes, to: "read the changes")
       let (key, place) = (try change.keyName(), PlacedValue(change, at: position, in: journal))
       try prepare(key)
       try keys[key, default: KeyChange()].apply(change, at: frame.head.revision, place)
@@ -119,15 +136,6 @@ struct Overlay {
       }
     }
     return found
-  }
-
-  /// Adds a new value of a key, in its stored form.
-  mutating func put(_ value: Value, for key: KeyName, _ head: FrameHead) throws(StoreError) {
-    try allowance.take(key.text.utf8.count + value.bytes, to: "read the changes")
-    try prepare(key)
-    revision = head.revision
-    heads.append(head)
-    keys[key, default: KeyChange()].put(value, at: head.revision)
   }
 }
 

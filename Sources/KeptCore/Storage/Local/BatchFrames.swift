@@ -64,7 +64,7 @@ extension FrameWriter {
     try begin(
       FrameHead(
         writer: writer, revision: commit.revision, time: time, tag: batch.author.tag,
-        erases: changes.contains(where: \.erases)))
+        erases: changes.contains(where: \.erases)), notesEdits: !batch.isAdmittedAsItIs)
     for change in changes { try add(change) }
     if let version { try add(schemaVersion: version) }
     try add(batch.lists(after: chain.lists, redeclares: changes.contains(where: \.redeclares)), after: chain.lists)

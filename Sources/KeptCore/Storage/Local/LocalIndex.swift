@@ -19,8 +19,6 @@ final class LocalIndex: EngineFollower {
   fileprivate struct State {
     // The views of handles with layers: each has the keys that were read through it.
     var views: [(view: IndexView, reading: any EntryReading)] = []
-    /// The commit that this process is about to publish, and whether declarations admit its values.
-    var own: (commit: Commit, isAdmitted: Bool)?
   }
   private let state = Monitor(State())
   private let own = IndexView()
@@ -36,33 +34,43 @@ final class LocalIndex: EngineFollower {
     maintenance.note(chain)
     state.updateQuietly { state in
       guard let keys else { return begin(chain, state) }
-      let entries = entries(keys, chain, state.own)
-      change(chain) { table in
-        for (key, entry, isAdmitted) in entries { table.put(key, found: entry, isAdmitted: isAdmitted) }
-      }
+      // Before readers are kept out.
+      let entries = keys.map { ($0, entry(of: $0, chain)) }
+      change(chain) { table in for (key, entry) in entries { table.put(key, found: entry) } }
       for (view, reading) in state.views {
         view.index.change(current: chain.position, applied: chain.revision) { table in
-          for (key, entry, _) in entries where view.index.knows(key) { table.put(key, found: entry, reading) }
+          for (key, entry) in entries where view.index.knows(key) { table.put(key, found: entry, reading) }
         }
       }
     }
   }
 
-  func follow(_ chain: Chain, put value: Value, for key: KeyName) {
+  func follow(_ chain: Chain, edits: [KeyEdit]) {
     maintenance.note(chain)
     state.updateQuietly { state in
-      index.put(value, for: key, chain)
-      for (view, reading) in state.views where view.index.knows(key) { view.index.put(value, for: key, chain, reading) }
+      change(chain) { table in for edit in edits { put(edit, chain, in: table) } }
+      for (view, reading) in state.views {
+        view.index.change(current: chain.position, applied: chain.revision) { table in
+          for edit in edits where view.index.knows(edit.key) { put(edit, chain, in: table, reading) }
+        }
+      }
     }
+  }
+
+  @inline(never)
+  private func put(_ edit: KeyEdit, _ chain: Chain, in table: EntryTable, _ reading: (any EntryReading)? = nil) {
+    if table.put(edit.value, ofKnown: edit.key, chain.revision, reading) { return }
+    // The key may have a declaration.
+    table.put(edit.key, found: entry(of: edit.key, chain), reading)
   }
 
   /// Changes the table; if it becomes too large, it is empty, and there is no image until the next checkpoint.
   private func change(_ chain: Chain, _ body: (EntryTable) -> Void) {
     // Readers may be inside until the gate is closed.
-    let before = values
+    var before: ValuesReader?
     index.change(current: chain.position, applied: chain.revision) { table in
       body(table)
-      if index.mustBeEmptied { values = nil }
+      if index.mustBeEmptied { (before, values) = (values, nil) }
     }
     withExtendedLifetime(before) {}
   }
@@ -82,30 +90,6 @@ final class LocalIndex: EngineFollower {
     }
     for (view, _) in state.views {
       view.index.change(current: chain.position, applied: chain.revision) { $0.removeAll() }
-    }
-  }
-
-  /// Calls `body`, which publishes a commit, whose changes need not be read then.
-  ///
-  /// Only with the write lock, so that no other commit has its revision.
-  func expect<Result>(
-    _ commit: Commit, isAdmitted: Bool, _ body: () throws(StoreError) -> Result
-  ) throws(StoreError) -> Result {
-    state.updateQuietly { $0.own = (commit, isAdmitted) }
-    defer { state.updateQuietly { $0.own = nil } }
-    return try body()
-  }
-
-  /// The entries of keys that have changed, as far as nothing must be read for them.
-  private func entries(
-    _ keys: [KeyName], _ chain: Chain, _ own: (commit: Commit, isAdmitted: Bool)?
-  ) -> [(key: KeyName, entry: Entry??, isAdmitted: Bool)] {
-    guard let own, own.commit.revision == chain.revision, index.applied &+ 1 == chain.revision else {
-      return keys.map { ($0, entry(of: $0, chain), false) }
-    }
-    return own.commit.changes.map { change in
-      if let entry = change.entry { return (change.key, entry, own.isAdmitted && change.isOfValue) }
-      return (change.key, entry(of: change.key, chain), false)
     }
   }
 
@@ -179,34 +163,10 @@ extension LocalIndex.State {
   }
 }
 
-extension Index {
-  /// Puts the value of a key, as its declaration admits it.
-  fileprivate func put(_ value: Value, for key: KeyName, _ chain: Chain, _ reading: (any EntryReading)? = nil) {
-    change(current: chain.position, applied: chain.revision) { table in
-      if let known = key.withPrepared({ table.known($0) }) {
-        table.put(value, for: known, at: chain.revision, reading)
-      } else {
-        table.put(key, value, chain.revision, nil, reading)
-      }
-    }
-  }
-}
-
-extension StoredChange {
-  /// The entry after it; the outer nil if it has a value that is stored otherwise or not in memory.
-  fileprivate var entry: Entry?? {
-    guard let value = new.value else { return .some(new.isThere ? new : nil) }
-    guard let bytes = value.bytesAsStored, bytes <= PlacedValue.least else { return nil }
-    return new
-  }
-}
-
 extension EntryTable {
   /// Puts a key; nil leaves it to the storage.
-  fileprivate func put(
-    _ key: KeyName, found entry: Entry??, isAdmitted: Bool = false, _ reading: (any EntryReading)? = nil
-  ) {
-    if let entry { put(key, entry, isAdmitted: isAdmitted, reading) } else { putElsewhere(key) }
+  fileprivate func put(_ key: KeyName, found entry: Entry??, _ reading: (any EntryReading)? = nil) {
+    if let entry { put(key, entry, reading) } else { putElsewhere(key) }
   }
 }
 

@@ -236,36 +236,70 @@ extension LocalStorage: FastStorage {
   func remove(_ view: ReadView) { readers.remove(view) }
 
   func put(_ value: Value, for key: PreparedBytes, _ durability: Durability, tag: String?) -> Revision? {
-    // Before it is compared, which may take as long as the value is.
-    guard value.bytes <= Self.mostAtOnce, (try? checkPlace(before: durability)) != nil else { return nil }
-    var revision: Revision?
-    whileSilent { revision = putAtOnce(value, for: key, tag: tag) }
-    return revision
+    commitAtOnce(durability, tag) { chain, frames in add(value, of: key, to: frames, chain) }
   }
 
-  private func putAtOnce(_ value: Value, for key: PreparedBytes, tag: String?) -> Revision? {
-    engine.tryPut { chain in
-      var value = value
-      let (name, stored): (KeyName, Value?)
-      if let known = readers.index.entry(for: key) {
-        guard !known.isElsewhere else { return nil }
-        if let declaration = known.declaration {
-          guard let admitted = declaration.admittedAtOnce(value) else { return nil }
-          value = admitted
-        }
-        (name, stored) = (known.key, known.stored)
-      } else {
-        guard readers.values != nil, let found = chain.values.loadedRecord(of: UnsafeRawBufferPointer(key.bytes)),
-          let record = found,
-          !record.flags.contains(.declared), let found = String(exactly: key.bytes).flatMap({ try? KeyName($0) })
-        else { return nil }
-        (name, stored) = (found, try? record.value.value())
+  func commitAtOnce(_ batch: Batch) -> Revision? {
+    guard batch.hasOnlyEdits, !LongCommit.isLong(batch) else { return nil }
+    return commitAtOnce(batch.durability, batch.author.tag) { chain, frames throws(StoreError) in
+      for condition in batch.conditions { try chain.check(condition, of: batch) }
+      return batch.edits.indices.allSatisfy { index in
+        let value = batch.edits.value(at: index).value
+        return batch.edits.key(at: index).withPrepared { add(value, of: $0, to: frames, chain) }
       }
-      return stored == value ? .unchanged : .change(name, value, time: now(), tag: tag)
     }
   }
 
-  private static let mostAtOnce = 4096
+  private func commitAtOnce(
+    _ durability: Durability, _ tag: String?, _ build: (Chain, FrameWriter) throws(StoreError) -> Bool
+  ) -> Revision? {
+    guard (try? checkPlace(before: durability)) != nil else { return nil }
+    var revision: Revision?
+    whileSilent {
+      revision = engine.tryCommit { chain, frames throws(StoreError) in
+        let head = FrameHead(writer: engine.author, revision: chain.revision + 1, time: now(), tag: tag)
+        try frames.begin(head, notesEdits: true)
+        guard try build(chain, frames) else { return false }
+        if frames.mark.count > 0 { try frames.end() }
+        return true
+      }
+    }
+    return revision
+  }
+
+  /// Adds the change that an edit makes, nil being a removal; returns false if that takes more than setting a value, or
+  /// if the key cannot be read.
+  @inline(never)
+  private func add(_ edit: Value?, of key: PreparedBytes, to frames: FrameWriter, _ chain: Chain) -> Bool {
+    do throws(StoreError) {
+      if let known = readers.index.entry(for: key), !known.isElsewhere {
+        return try add(edit, of: known.key, known.declaration, to: frames) { $0 == known.stored }
+      }
+      guard let name = String(exactly: key.bytes).flatMap({ try? KeyName($0) }) else { return false }
+      // A long value is not read as a whole.
+      let place: PlacedValue? = if case .inJournal(let place) = try chain.change(of: name)?.value { place } else { nil }
+      let state = try chain.state(of: name, ignoresValue: place != nil)
+      return try add(edit, of: name, state.declaration.map { .stored($0) }, to: frames) { value throws(StoreError) in
+        guard let place else { return value == state.value }
+        guard let value else { return false }
+        return try place.isSame(as: value)
+      }
+    } catch { return false }
+  }
+
+  private func add(
+    _ edit: Value?, of key: KeyName, _ declaration: Declaration?, to frames: FrameWriter,
+    unless isSame: (Value?) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Bool {
+    var new = edit
+    if let declaration {
+      guard let edit, let admitted = declaration.admittedAtOnce(edit) else { return false }
+      new = admitted
+    }
+    if try isSame(new) { return true }
+    if let new { try frames.add(new, for: key) } else { try frames.add(.removed, for: key) }
+    return true
+  }
 }
 
 extension Declaration {
@@ -290,11 +324,9 @@ extension LocalStorage {
         commit = try add(changes, by: batch, to: frames, chain)
       }
       if batch.durability == .durable { try engine.checkPlace() }
-      try readers.expect(commit, isAdmitted: !batch.isAdmittedAsItIs) { () throws(StoreError) in
-        let revision = commit.changes.isEmpty ? nil : commit.revision
-        try publish(revision, by: batch.author, to: observer, { commit }) { () throws(StoreError) in
-          try turn.publish()
-        }
+      let revision = commit.changes.isEmpty ? nil : commit.revision
+      try publish(revision, by: batch.author, to: observer, { commit }) { () throws(StoreError) in
+        try turn.publish()
       }
       return commit
     }

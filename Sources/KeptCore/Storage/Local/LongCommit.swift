@@ -152,7 +152,7 @@ final class LongCommit {
   private func amend(_ changed: Set<KeyName>, _ chain: Chain) throws(StoreError) -> Bool {
     var part = batch.requests(of: changed)
     try batch.completion?.complete(&part, changed, chain)
-    var (found, erases): ([(first: Int, count: Int, change: StoredChange?)], Bool) = ([], frames.erases)
+    var (found, erases): ([(first: Int, count: Int, change: StoredChange?)], Bool) = ([], frames.head.erases)
     for key in Array(changed).inOrder(of: \.exact) {
       let edit = part.edits[key]
       let isNamed = edit != nil || part.declarations[key] != nil

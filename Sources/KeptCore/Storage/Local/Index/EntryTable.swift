@@ -106,78 +106,51 @@ final class EntryTable: @unchecked Sendable {
   /// Sets the state of a key.
   ///
   /// - Parameters:
-  ///   - isAdmitted: whether the value is known to be one that the declaration admits.
   ///   - reading: how the entry reads; nil for a reader without layers.
   ///   - hidesRecord: whether a record of the key beneath the index is out of date.
   @inline(never)
   func put(
-    _ key: KeyName, _ stored: Value?, _ revision: Revision, _ declaration: Declaration?, isAdmitted: Bool = false,
-    _ reading: (any EntryReading)?, hidesRecord: Bool = true
+    _ key: KeyName, _ entry: Entry?, _ reading: (any EntryReading)? = nil, hidesRecord: Bool = true
   ) {
     if hidesRecord { kept_hide_record(header, key.hash) }
     let known = key.exact.withBytes { search.slot(of: $0, key.hash) }
-    let slot = known ?? newSlot(key)
+    set(known ?? newSlot(key), entry?.value, entry?.revision ?? 0, entry?.declaration, isAdmitted: false, reading)
+    if known == nil, count * 8 > search.slots.count * 7 { grow() }
+  }
+
+  /// Sets the value of a key, which its declaration admits; returns false, with nothing done, if the declaration is not
+  /// in the table.
+  @inline(never)
+  func put(_ value: Value?, ofKnown key: KeyName, _ revision: Revision, _ reading: (any EntryReading)?) -> Bool {
+    guard let slot = key.exact.withBytes({ search.slot(of: $0, key.hash) }), let indexed = slot.pointee.indexed,
+      !indexed._withUnsafeGuaranteedRef({ $0.isElsewhere })
+    else { return false }
+    kept_hide_record(header, key.hash)
+    set(slot, value, revision, indexed._withUnsafeGuaranteedRef { $0.declaration }, isAdmitted: true, reading)
+    return true
+  }
+
+  private func set(
+    _ slot: UnsafeMutablePointer<kept_slot>, _ stored: Value?, _ revision: Revision, _ declaration: Declaration?,
+    isAdmitted: Bool, _ reading: (any EntryReading)?
+  ) {
     slot.pointee.indexed?._withUnsafeGuaranteedRef { indexed in
-      if known != nil, indexed.isAbsent { absent -= 1 }
+      if indexed.isAbsent { absent -= 1 }
       indexed.revision = revision
       indexed.isElsewhere = false
       indexed.set(stored, declaration, isAdmitted: isAdmitted, reading)
       if indexed.isAbsent { absent += 1 }
       slot.pointee.publish(indexed.value)
     }
-    if known == nil, count * 8 > search.slots.count * 7 { grow() }
   }
 
   /// Notes that the storage must be asked for a key, whatever lies beneath the index.
   func putElsewhere(_ key: KeyName) {
-    put(key, nil, 0, nil, nil)
+    put(key, nil)
     guard let slot = key.withPrepared({ search.slot(of: $0.bytes, $0.hash) }) else { return }
     slot.pointee.kind = UInt16(KEPT_SLOT_UNKNOWN)
     slot.pointee.indexed?._withUnsafeGuaranteedRef { $0.isElsewhere = true }
     absent -= 1
-  }
-
-  /// A key that the storage's own index knows, while no other key is added to that.
-  struct Known {
-    fileprivate let slot: UnsafeMutablePointer<kept_slot>
-    let entry: Unmanaged<IndexedEntry>
-
-    /// The bytes of the key.
-    var key: UnsafeBufferPointer<UInt8> {
-      UnsafeBufferPointer(start: slot.pointee.bytes, count: Int(slot.pointee.length))
-    }
-  }
-
-  /// Returns a key that the table knows.
-  func known(_ key: PreparedBytes) -> Known? {
-    guard let slot = search.slot(of: key.bytes, key.hash), let entry = slot.pointee.indexed else { return nil }
-    return Known(slot: slot, entry: entry)
-  }
-
-  /// Changes the value of a key at a new revision, if this table knows it.
-  ///
-  /// - Parameter stored: the value as the key's declaration admits it.
-  @inline(never)
-  func put(_ stored: Value?, for known: Known, at revision: Revision, _ reading: (any EntryReading)?) {
-    kept_hide_record(header, known.slot.pointee.hash)
-    let slot = reading == nil ? known.slot : search.slot(of: known.key, known.slot.pointee.hash)
-    slot?.pointee.indexed?._withUnsafeGuaranteedRef { indexed in
-      if indexed.isAbsent { absent -= 1 }
-      indexed.revision = revision
-      indexed.isElsewhere = false
-      indexed.set(stored, indexed.declaration, isAdmitted: true, reading)
-      if indexed.isAbsent { absent += 1 }
-      slot?.pointee.publish(indexed.value)
-    }
-  }
-
-  func put(
-    _ key: KeyName, _ entry: Entry?, isAdmitted: Bool = false, _ reading: (any EntryReading)? = nil,
-    hidesRecord: Bool = true
-  ) {
-    put(
-      key, entry?.value, entry?.revision ?? 0, entry?.declaration, isAdmitted: isAdmitted, reading,
-      hidesRecord: hidesRecord)
   }
 
   private func newSlot(_ key: KeyName) -> UnsafeMutablePointer<kept_slot> {
@@ -189,6 +162,7 @@ final class EntryTable: @unchecked Sendable {
     slot.pointee.hash = key.hash
     slot.pointee.entry = Unmanaged.passRetained(IndexedEntry(key)).toOpaque()
     count += 1
+    absent += 1
     return slot
   }
 
