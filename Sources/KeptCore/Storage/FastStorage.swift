@@ -1,5 +1,5 @@
 // The additions of a storage with an index in memory to the contract of Storage, so that reads and small commits pass
-// few layers. Callers have a general way for other storages.
+// few layers. Callers query it with `as?`, and have a general way for other storages.
 
 import CPlatform
 import KeptSchema

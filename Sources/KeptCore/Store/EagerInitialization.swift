@@ -16,19 +16,18 @@ enum EagerInitialization {
     _ = KeyHash.of(UnsafeBufferPointer(start: nil, count: 0))
     StorageRegistry.initialize()
     _ = FileWatch.ofThisProcess
-    return true
+    // JSON of every kind, encoded and decoded: the Base64 tables, and the standard library's state for text and
+    // numbers.
+    let texts = [
+      #"{"$binary":{"base64":"AA==","subType":"00"}}"#, #"{"$date":"2026-01-01T00:00:00Z"}"#, #"[1,2.5,"a",null]"#,
+    ]
+    return texts.allSatisfy { (try? Value(json: $0))?.json == $0 }
   }()
 
   /// The part that opening a store does not need: runs once per process, before its first fork.
   private static let isOverBeforeFork: Bool = {
     _ = KeyFileName.key(at: "%2e.json")
     PatternLibrary.prepare()
-    // JSON of every kind, encoded and decoded: the Base64 tables, and the standard library's state for text and
-    // numbers.
-    let texts = [
-      #"{"$binary":{"base64":"AA==","subType":"00"}}"#, #"{"$date":"2026-01-01T00:00:00Z"}"#, #"[1,2.5,"a",null]"#,
-    ]
-    guard texts.allSatisfy({ (try? Value(json: $0))?.json == $0 }) else { return false }
     let schema =
       #"{"type":"object","properties":{"a":{"type":"string","enum":["a"]},"#
       + #""b":{"type":"array","uniqueItems":true,"items":{"multipleOf":0.5}}}}"#

@@ -17,7 +17,7 @@ final class SharedStore: Sendable {
     self.storage = storage
     feed = ChangeFeed(storage)
     watcher = Watcher(feed, storage)
-    let witnessed = StorageRegistry.local(storage) ?? storage as? any ObservableStorage
+    let witnessed = storage as? any ObservableStorage
     isWitnessed = witnessed != nil
     witnessed?.report(to: feed)
   }

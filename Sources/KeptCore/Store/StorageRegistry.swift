@@ -35,10 +35,6 @@ enum StorageRegistry {
     _ = Indexes.ofThisProcess
   }
 
-  /// The storage, if it is one on disk.
-  // A cast to its class: the first one to a protocol searches all conformances of the process.
-  static func local(_ storage: any Storage) -> LocalStorage? { storage as? LocalStorage }
-
   /// A storage that can be opened.
   struct Found {
     /// The identity under which this process shares the storage; nil if each handle has its own.

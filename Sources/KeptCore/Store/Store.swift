@@ -39,7 +39,7 @@ public final class Store: SettingsAccess {
     self.place = place
     self.options = options
     self.identity = StoreIdentity(report: options.errorHandler)
-    fast = options.isReadOnly ? nil : StorageRegistry.local(shared.storage)
+    fast = options.isReadOnly ? nil : shared.storage as? any FastStorage
     handle = ReadContext(fast)
     reads = MemoryReads(handle)
     layerStack = LayerStack(
