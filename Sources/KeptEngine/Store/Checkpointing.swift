@@ -9,9 +9,11 @@ extension Engine {
   ///
   /// The process may be killed at any point: the next one repeats the work.
   /// - Parameter isDue: called when no other thread or process can make one; false ends it.
+  /// - Returns: false if another process is making one.
+  @discardableResult
   package func checkpoint(
     if isDue: () throws(StoreError) -> Bool = { () throws(StoreError) in true }
-  ) throws(StoreError) {
+  ) throws(StoreError) -> Bool {
     work.wait { work -> Void? in
       if work.isCheckpoint { return nil }
       work.isCheckpoint = true
@@ -21,10 +23,11 @@ extension Engine {
     // So that a fork waits for the next pause.
     Fork.gate.enter()
     defer { Fork.gate.leave() }
-    guard !state.read(\.isClosed), try isDue(), pulse.takeCheckpointing() else { return }
+    guard !state.read(\.isClosed), try isDue() else { return true }
+    guard pulse.takeCheckpointing() else { return false }
     defer { pulse.releaseCheckpointing() }
     // Another one may have been made until now.
-    guard try isDue() else { return }
+    guard try isDue() else { return true }
     try finishInterrupted()
     do throws(StoreError) { try fold(until: rotate()) } catch {
       if error.code == .corrupt { Salvage.mark(folder) }
@@ -32,6 +35,7 @@ extension Engine {
       try? finishInterrupted()
       throw error
     }
+    return true
   }
 
   /// Syncs a file, lets a fork happen, and ends a checkpoint when the store is closed.

@@ -105,9 +105,9 @@ extension Engine {
     guard !state.read({ $0.isClosed }) else { return }
     if !pulse.hasOtherHolder {
       // If this fails, the next process does it.
-      try? checkpoint { () throws(StoreError) in try isLong(Self.lengthAtLastClose) }
+      _ = try? checkpoint { () throws(StoreError) in try isLong(Self.lengthAtLastClose) }
       // The first call may only finish the checkpoint of a process that was killed.
-      for _ in 0..<2 where (try? eraseDue()) ?? nil != nil { try? checkpoint() }
+      for _ in 0..<2 where (try? eraseDue()) ?? nil != nil { _ = try? checkpoint() }
       _ = try? syncIfDirty()
     }
     state.update { $0.isClosed = true }

@@ -21,7 +21,9 @@ extension Engine {
     if isDone { return }
     defer { work.update { $0.isSync = false } }
     // The first checkpoint may only finish one that was interrupted, which does not end the doubt.
-    for _ in 0..<3 {
+    var attempts = 0
+    let deadline = MonotonicTime.milliseconds + timeoutMilliseconds
+    while attempts < 3 {
       let (first, journals, published) = try read { chain throws(StoreError) in
         (chain.values.header.number, chain.journals, chain.place.position)
       }
@@ -37,7 +39,17 @@ extension Engine {
           return
         }
       }
-      try checkpoint()
+      if try checkpoint() {
+        attempts += 1
+      } else {
+        guard MonotonicTime.milliseconds < deadline else {
+          throw StoreError(
+            .busy,
+            "another process is making a checkpoint of the store in \(shown: folder.path), without which its commits "
+              + "may not be on the disk; try again")
+        }
+        MonotonicTime.letPass(microseconds: 1000)
+      }
     }
     throw StoreError(
       .unavailable,
