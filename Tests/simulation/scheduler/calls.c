@@ -171,11 +171,18 @@ static long futex(uint32_t *word, int operation, uint32_t value, const struct ti
       if (block(key, after_pause(limit))) return 0;
       errno = ETIMEDOUT;
       return -1;
+    // Swift's runtime keeps the number of its thread also in the child of a fork, where the system would refuse it.
     case FUTEX_LOCK_PI:
-      while (system_call(SYS_futex, (long)word, FUTEX_TRYLOCK_PI | FUTEX_PRIVATE_FLAG, 0, 0, 0, 0) != 0)
+      for (uint32_t seen = 0;
+        !__atomic_compare_exchange_n(word, &seen, (uint32_t)own, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); seen = 0) {
+        __atomic_fetch_or(word, FUTEX_WAITERS, __ATOMIC_SEQ_CST);
         block(key, INT64_MAX);
+      }
       return 0;
-    case FUTEX_UNLOCK_PI: wake(key, true); return system_call(SYS_futex, (long)word, operation, value, 0, 0, 0);
+    case FUTEX_UNLOCK_PI:
+      __atomic_store_n(word, 0, __ATOMIC_SEQ_CST);
+      wake(key, true);
+      return 0;
     default: simulation_finding("a futex operation that is not simulated"); return -1;
   }
 }

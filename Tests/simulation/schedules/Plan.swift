@@ -4,7 +4,7 @@ import CPlatform
 import CScheduler
 
 enum Kind: Int32, CaseIterable {
-  case get, set, remove, transaction, snapshot, flush, durable, text, look, secret, pause, reopen, fork
+  case get, set, remove, transaction, snapshot, flush, durable, text, look, secret, pause, reopen, fork, exchange
 }
 
 struct Plan {

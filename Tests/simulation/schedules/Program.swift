@@ -39,7 +39,7 @@ struct Program {
   private mutating func open(readOnly: Bool = false) -> Bool {
     var options = kept_options()
     options.size = MemoryLayout<kept_options>.size
-    options.busy_timeout_ms = 2000
+    options.busy_timeout_ms = 250
     options.access = readOnly ? UInt32(KEPT_READ_ONLY) : 0
     var error = kept_error()
     let status = kept_open(folder, &options, &store, &error)
@@ -50,7 +50,7 @@ struct Program {
   private func admit(_ status: kept_status, _ error: kept_error, _ what: String) -> Bool {
     if status == KEPT_OK { return true }
     let isAdmitted =
-      status == KEPT_CONFLICT && ["transaction", "durable"].contains(what)
+      status == KEPT_CONFLICT && ["transaction", "durable", "exchange"].contains(what)
       || status == KEPT_BUSY && (plan.mayBeBusy || what == "look")
       || [KEPT_NO_SPACE, KEPT_UNAVAILABLE, KEPT_FAILED].contains(status) && (plan.mayFail || what == "look")
     if !isAdmitted {
@@ -119,6 +119,16 @@ struct Program {
       kept_close(other.store)
     case .pause: simulation_sleep(1_500_000_000)
     case .fork: fork()
+    case .exchange:
+      call(kind, writes: [key: fresh]) { operation, error in
+        var revision: UInt64 = 0
+        let known = kept_revision_of(store, Keys.names[key], &revision, &error)
+        guard known == KEPT_OK || known == KEPT_ABSENT else { return known }
+        // A value that is read after its revision can only be newer, and then the write is refused.
+        let status = Self.read(key, of: store, operation, &error)
+        guard status == KEPT_OK else { return status }
+        return kept_set_json_if(store, Keys.names[key], "\(fresh)", revision, &operation.pointee.revision, &error)
+      }
     case .reopen:
       kept_close(store)
       self.store = nil
