@@ -307,6 +307,8 @@ class Replay:
         if event.file == ALONE:
             self.alone = event.process
             if self.state:
+                # The opening before may have failed.
+                self.state.actors.pop("O", None)
                 self.require(not self.state.actors, f"a process opens alone next to {self.state.actors}")
                 self.state.owner = self.state.maker = ""
                 self.state.actors = {"O": ("begin",)}

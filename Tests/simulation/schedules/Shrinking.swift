@@ -14,8 +14,10 @@ extension Plan {
     for process in programs.indices where !programs[process].isEmpty { add { $0.programs[process] = [] } }
     for index in faults.indices { add { $0.faults.remove(at: index) } }
     if observes { add { $0.observes = false } }
+    if reads > 0 { add { $0.reads = 0 } }
     if restarts > 0 { add { $0.restarts -= 1 } }
     if turns.hot >= 0 { add { $0.turns.hot = -1 } }
+    if turns.gap > 0 { add { $0.turns.gap = turns.gap >= 1000 ? 0 : 3 * turns.gap } }
     if turns.counts_all { add { $0.turns.counts_all = false } }
     for process in programs.indices {
       for thread in programs[process].indices.dropFirst() { add { $0.programs[process].remove(at: thread) } }
@@ -32,17 +34,17 @@ extension Plan {
   func shrunk(_ fails: (Plan) -> Bool) -> Plan {
     var plan = self
     while let next = plan.smaller.flatMap(\.rescheduled).first(where: fails) { plan = next }
-    while fails(plan), plan.turns.most != 0 {
-      let switches = simulation_switches()
-      let fewer = [0, switches / 2, switches &- 1].filter { $0 < min(switches, plan.turns.most) }
-      guard let most = fewer.first(where: { most in fails(plan.with(most)) }) else { return plan.with(switches) }
-      plan = plan.with(most)
+    while fails(plan) {
+      let switches = min(simulation_switches(), plan.turns.most)
+      let fewer = Set([0, switches / 2, switches &- 1]).filter { $0 < switches }.sorted().map(plan.with)
+      guard let next = fewer.flatMap(\.rescheduled).first(where: fails) else { return plan.with(switches) }
+      plan = next
     }
     return plan
   }
 
   private var rescheduled: [Plan] {
-    (0..<8 as Range<UInt64>).map { number in
+    (0..<32 as Range<UInt64>).map { number in
       var plan = self
       plan.schedule &+= number
       return plan

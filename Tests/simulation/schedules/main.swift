@@ -14,7 +14,9 @@ func warmUp() {
   simulation_reset(0, turns(gap: 0, counts_all: false, hot: -1, most: .max))
   simulation_enter()
   mkdir(folder, 0o700)
-  var program = Program(Plan(seed: 0), folder, process: 0, thread: 0)
+  var plan = Plan(seed: 0)
+  plan.closes = true
+  var program = Program(plan, folder, process: 0, thread: 0)
   program.run((Kind.allCases + Kind.allCases).filter { $0 != .fork })
   simulation_sleep(10_000_000_000)
   simulation_leave()
