@@ -24,6 +24,13 @@ enum EagerInitialization {
     return texts.allSatisfy { (try? Value(json: $0))?.json == $0 }
   }()
 
+  /// What declaring a key makes.
+  ///
+  /// The runtime looks up the types of such arrays under a lock. They are kept, because the compiler leaves out what is
+  /// not used.
+  nonisolated(unsafe) private static var declaring:
+    ([(key: KeyName, declaration: Declaration)], [(key: KeyName, entry: Entry, wasSecret: Bool)]) = ([], [])
+
   /// The part that opening a store does not need: runs once per process, before its first fork.
   private static let isOverBeforeFork: Bool = {
     _ = KeyFileName.key(at: "%2e.json")
@@ -34,6 +41,7 @@ enum EagerInitialization {
     guard let key = try? KeyName("a"), let declaration = try? Declaration(json: schema) else { return false }
     var batch = Batch()
     batch.declare(key, declaration)
+    declaring = ([(key, declaration)], [(key, Entry(value: nil, revision: 0, declaration: declaration), false)])
     return batch.declarations.count == 1 && (try? declaration.admitted(["a": "a", "b": [1, 1.5]])) != nil
   }()
 }
