@@ -261,7 +261,7 @@ final class Strikes {
     try open()
     try set(2)
     recorder_die(call)
-    try? engine?.checkpoint()
+    _ = try? engine?.checkpoint()
     recorder_revive()
     let other = others > 0 ? engine : nil
     engine = nil
@@ -270,7 +270,7 @@ final class Strikes {
       try open()
       guard others == 2 else { return }
       recorder_die(14)
-      try? engine?.checkpoint()
+      _ = try? engine?.checkpoint()
       recorder_revive()
       try open()
     }
