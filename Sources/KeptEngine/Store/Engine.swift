@@ -413,6 +413,8 @@ package final class Engine: Sendable {
       guard MonotonicTime.milliseconds < deadline else {
         throw StoreError(.busy, "other programs held the write lock of the store until the timeout; try again")
       }
+      // Otherwise this thread would mostly be the next one again, and others learn too late that the store is busy.
+      MonotonicTime.letPass(microseconds: 1000)
     }
   }
 
