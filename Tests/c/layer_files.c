@@ -1,5 +1,6 @@
 /* The files of the managed and the system layer: they are read again when they change, and observers are notified.
  * bad_layer_files.c has those that are malformed. */
+#include "clock.h"
 #include "layer_changes.h"
 #include "polling.h"
 #include "recorder.h"
@@ -68,9 +69,11 @@ static bool has_inotify(void) {
 }
 
 ROLE(read_a_changed_file, path) {
+  int64_t begin = now_ns();
   kept_options options = with(path, NULL);
   put_and_await(open_with(fresh_location(), &options), path, "{\"values\":{\"k\":1}}");
-  CHECK(!has_inotify());
+  /* On a busy machine its first second may be over. */
+  CHECK(!has_inotify() || now_ns() - begin >= 1000000000);
 }
 
 /** It would wait for the kernel to close it. */

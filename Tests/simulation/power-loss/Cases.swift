@@ -50,7 +50,7 @@ struct Cases {
     guard found == nil else { Life.fail("a damaged value was read") }
   }
 
-  /// Puts a copy in the place of the pulse: nobody has the store open through it, so no process may join.
+  /// Puts a copy in the place of the pulse: no process has the store open through it, so none may join.
   private func exchangePulse(_ engine: Engine) throws {
     let pulse = URL(filePath: folder + "/pulse")
     let bytes = try Data(contentsOf: pulse)
