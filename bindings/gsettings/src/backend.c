@@ -15,11 +15,9 @@
 /* A GSettings object aborts when it is told of 256 keys at once. */
 enum { most_keys_at_once = 255 };
 
-/* `context` stays what it is from construction on. `settings` is exchanged, with `reopening` held, when the store was
- * removed. `lock` guards the others. */
+/* `settings` is exchanged, with `reopening` held, when the store was removed. `lock` guards the others. */
 typedef struct {
   GSettingsBackend parent;
-  GMainContext *context;
   OpenStore *settings;
   GMutex reopening;
   /* The former stores, closed at the end: other threads may be in it. */
@@ -230,18 +228,27 @@ static void forward_changes(GSettingsBackend *backend, const kept_notice *notice
   g_ptr_array_free(paths, TRUE);
 }
 
+static GPrivate own_context = G_PRIVATE_INIT((GDestroyNotify)g_main_context_unref);
+
+/* GLib would call objects of the default main context right here while no thread runs that context, if this thread had
+ * no other. Each has one of its own, because only one thread at a time can own a context. */
+static void push_own_context(void) {
+  if (g_private_get(&own_context) == NULL) g_private_set(&own_context, g_main_context_new());
+  g_main_context_push_thread_default(g_private_get(&own_context));
+}
+
+static void pop_own_context(void) { g_main_context_pop_thread_default(g_private_get(&own_context)); }
+
 static void forward(void *self_, const kept_notice *notice) {
   KeptSettingsBackend *self = self_;
   uint32_t origin = kept_notice_origin(notice);
   /* Announced when it was written. */
   if (origin == KEPT_ORIGIN_STORE) return;
-  /* GLib would call objects of the default main context right here while no thread runs that context, if this thread
-   * had no other. */
-  g_main_context_push_thread_default(self->context);
+  push_own_context();
   if (origin == KEPT_ORIGIN_LAYER || origin == KEPT_ORIGIN_SEVERAL)
     g_settings_backend_path_writable_changed(&self->parent, "/");
   forward_changes(&self->parent, notice);
-  g_main_context_pop_thread_default(self->context);
+  pop_own_context();
 }
 
 /* Subscribes if there is no subscription. The lock is held. */
@@ -288,10 +295,10 @@ static void report(void *self_, OpenStore *settings, const kept_error *error);
 
 static gpointer announce_everything(gpointer self_) {
   KeptSettingsBackend *self = self_;
-  g_main_context_push_thread_default(self->context);
+  push_own_context();
   g_settings_backend_path_writable_changed(&self->parent, "/");
   g_settings_backend_path_changed(&self->parent, "/", NULL);
-  g_main_context_pop_thread_default(self->context);
+  pop_own_context();
   g_object_unref(self);
   return NULL;
 }
@@ -357,7 +364,6 @@ static void report(void *self_, OpenStore *settings, const kept_error *error) {
 static void kept_settings_backend_init(KeptSettingsBackend *self) {
   g_mutex_init(&self->lock);
   g_mutex_init(&self->reopening);
-  self->context = g_main_context_new();
   self->settings = open_settings_or_stand_in(report, self);
 }
 
@@ -367,7 +373,6 @@ static void finalize(GObject *object) {
   for (GSList *former = self->former; former != NULL; former = former->next) close_settings(former->data);
   g_slist_free(self->former);
   close_settings(self->settings);
-  g_main_context_unref(self->context);
   g_mutex_clear(&self->lock);
   g_mutex_clear(&self->reopening);
   G_OBJECT_CLASS(kept_settings_backend_parent_class)->finalize(object);
