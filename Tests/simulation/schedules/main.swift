@@ -59,14 +59,16 @@ func fails(_ plan: Plan, quietly: Bool = true) -> Bool {
 
 if numbers.count == 1 {
   var plan = Plan(seed: numbers[0])
-  if CommandLine.arguments.last == "shrink" { plan = plan.shrunk { fails($0) } }
+  let isShrunk = CommandLine.arguments.last == "shrink"
+  let size = plan.size
+  if isShrunk { plan = plan.shrunk { fails($0) } }
   let found = Run.run(plan, in: folder)
   if CommandLine.arguments.last == "events" {
     Run.printEvents()
     end(found == nil)
   }
   Run.printTrace()
-  if CommandLine.arguments.last == "shrink" { print("\(plan.size), \(simulation_switches()) changes of the turn") }
+  if isShrunk { print("from \(size)\nto \(plan.size), \(simulation_switches()) changes of the turn") }
   print("seed \(numbers[0]): \(simulation_steps()) steps, checksum \(simulation_hash()), \(found ?? "nothing found")")
   end(found == nil)
 }
