@@ -87,6 +87,7 @@ KEPT_SEQLOCK_READ const kept_slot *kept_seqlock_find(
 
 /// Whether everything that was read since `kept_seqlock_begin` is consistent, and the handle was open.
 KEPT_SEQLOCK_READ bool kept_seqlock_is_valid(const kept_seqlock_section *section) {
+  kept_access(&section->header->sequence);
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return KEPT_RELAXED(section->header->sequence) == section->sequence &&
     KEPT_RELAXED(section->handle->generation) == section->generation;
