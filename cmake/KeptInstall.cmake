@@ -30,7 +30,7 @@ if(NOT KEPT_PACKAGE)
 endif()
 
 install(FILES ${PROJECT_BINARY_DIR}/lib/libkept.so DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
-install(FILES include/kept.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+install(FILES include/kept.h include/kept.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 install(FILES cmake/kept.supp DESTINATION ${CMAKE_INSTALL_DATADIR}/kept/valgrind COMPONENT development)
 kept_install_pc(cmake/kept.pc.in)
 
