@@ -3,6 +3,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
+
 extern "C" {
 #include "suite.h"
 }
@@ -271,7 +273,8 @@ TEST(transact_begins_again_after_a_conflict_and_returns_the_result) {
 TEST(transact_gives_up_after_the_busy_timeout) {
   kept::options how;
   how.busy_timeout_ms = 0;
-  kept::store store(fresh_location(), how);
+  kept::store store;
+  store = kept::store(fresh_location(), how);
   int runs = 0;
   const auto always_late = [&](kept::transaction &transaction) {
     transaction.get<int>("a");
@@ -401,18 +404,36 @@ TEST(without_a_report_an_exception_that_leaves_an_observer_terminates) {
   CHECK_INT(42, WEXITSTATUS(status));
 }
 
-TEST(an_observer_on_a_thread_of_the_library_ends_itself) {
-  kept::store store(fresh_location());
-  std::atomic<int> calls{ 0 };
+TEST(an_observer_ends_itself_in_its_first_call) {
+  kept::store store(fresh_location(), by_host());
+  int calls = 0;
   kept::subscription subscription;
   store.observe(subscription, "a", KEPT_OBSERVE_INITIAL, [&](const kept::notice &) {
     calls++;
     subscription.end();
   });
   store.set("a", 1);
-  subscription = kept::subscription();
+  store.dispatch();
   CHECK_INT(1, calls);
 }
+
+#ifdef __SANITIZE_ADDRESS__
+extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
+
+TEST(texts_and_notices_that_the_library_allocates_are_freed) {
+  kept::store store(fresh_location());
+  store.set("a", std::string(1000, 'x'));
+  const auto after_reads = [&](int count) {
+    for (int i = 0; i < count; i++) {
+      CHECK(store.get<kept::json>("a")->text.size() == 1002);
+      CHECK(store.poll("a", KEPT_OBSERVE_INITIAL).take().has_value());
+    }
+    return __sanitizer_get_current_allocated_bytes();
+  };
+  const std::size_t before = after_reads(100);
+  CHECK(after_reads(1000) < before + 100000);
+}
+#endif
 
 TEST(the_report_exists_as_long_as_its_store) {
   const auto owned = std::make_shared<int>(0);
@@ -431,6 +452,20 @@ TEST(the_report_exists_as_long_as_its_store) {
   CHECK(reported == std::vector<kept_status>{ KEPT_DEPRECATED });
   store = kept::store();
   CHECK_INT(1, owned.use_count());
+}
+
+FOLDER_TEST(what_a_store_reports_while_it_is_destroyed_arrives) {
+  const std::string folder = fresh_folder();
+  std::vector<kept_status> reported;
+  {
+    kept::options how;
+    how.on_report = [&](const kept::error &error) { reported.push_back(error.status()); };
+    kept::store store(folder, how);
+    store.set("a", 1);
+    CHECK_INT(0, std::rename(folder.c_str(), (folder + ".moved").c_str()));
+  }
+  CHECK(reported == std::vector<kept_status>{ KEPT_UNAVAILABLE });
+  CHECK_INT(0, std::rename((folder + ".moved").c_str(), folder.c_str()));
 }
 
 FOLDER_TEST(migration_steps_are_lambdas_and_their_exceptions_arrive) {
