@@ -478,7 +478,8 @@ KEPT_API kept_status kept_declare_json(kept_store *store, const char *key, const
 /** Declares many keys at once, all or none.
  *  @param schema  one object of type "object" whose `properties` are the keys and their declarations; it may also have
  *                 $schema, $id, title, description and $comment
- *  @return as kept_declare_json(), for the first key to which the status applies. */
+ *  @return as kept_declare_json(), for the first key to which the status applies.
+ *  In Swift: `Store.declare(listJSON:)`; in Python: `settings.declare_list(text)`. */
 KEPT_API kept_status kept_declare_list(kept_store *store, const char *schema, kept_error *error);
 
 /** Declares many keys at once from a file, such as a `settings.schema.json` that a program ships for all its languages.

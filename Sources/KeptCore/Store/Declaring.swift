@@ -29,9 +29,25 @@ extension SettingsAccess {
   @discardableResult
   public func declare(_ list: DeclarationList) throws(StoreError) -> [StoreError] {
     guard let text = list.text else { return try declare(list.declarations) }
-    return try ExactString(text).withBytes { bytes throws(StoreError) in
-      try declare(UnsafeRawBufferPointer(bytes)) { () throws(StoreError) in list }
-    }
+    return try declare(text) { () throws(StoreError) in list }
+  }
+
+  /// Declares the keys that a text lists, all or none.
+  ///
+  /// Declaring a long list again costs one comparison of texts; the text is parsed only if something differs.
+  ///
+  /// Throws as ``DeclarationList/init(json:)`` and ``declare(_:forKey:)`` do. In C: `kept_declare_list`. In Python:
+  /// `settings.declare_list(text)`.
+  /// - Returns: the stored values that do not fit.
+  @discardableResult
+  public func declare(listJSON text: String) throws(StoreError) -> [StoreError] {
+    try declare(text) { () throws(StoreError) in try DeclarationList(json: text) }
+  }
+
+  private func declare(
+    _ text: String, _ read: () throws(StoreError) -> DeclarationList
+  ) throws(StoreError) -> [StoreError] {
+    try ExactString(text).withBytes { bytes throws(StoreError) in try declare(UnsafeRawBufferPointer(bytes), read) }
   }
 
   /// Declares the keys that a text lists, which is read only if the store may not have declared it.
@@ -64,11 +80,7 @@ extension SettingsAccess {
   @discardableResult
   public func declare(contentsOf path: String) throws(StoreError) -> [StoreError] {
     let text = try DeclarationList.text(of: path)
-    return try ExactString(text).withBytes { bytes throws(StoreError) in
-      try declare(UnsafeRawBufferPointer(bytes)) { () throws(StoreError) in
-        try DeclarationList(json: text, from: path)
-      }
-    }
+    return try declare(text) { () throws(StoreError) in try DeclarationList(json: text, from: path) }
   }
 
   /// Removes a declaration; returns false if there was none.

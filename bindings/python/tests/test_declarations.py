@@ -286,6 +286,17 @@ def test_declare_json_and_declare_file(settings: kept.Store, tmp_path: Path) -> 
         settings.declare_file(tmp_path / "none")
 
 
+def test_declare_list(settings: kept.Store) -> None:
+    text = '{"properties": {"a": {"type": "string", "default": "x"}, "b": {"type": "bytes", "secret": true}}}'
+    settings.declare_list(text)
+    revision = settings.revision()
+    settings.declare_list(text)
+    assert (settings["a"], settings.revision()) == ("x", revision)
+    with pytest.raises(kept.UnsupportedError, match="oneOf"):
+        settings.declare_list('{"properties": {"c": {"type": "integer", "oneOf": []}, "d": {"type": "date"}}}')
+    assert settings.declaration("d") is None
+
+
 def test_a_misfit_warns_and_reads_as_absent(settings: kept.Store) -> None:
     settings.update({"a": "loud", "b": "loud"})
     with pytest.warns(kept.MisfitWarning, match='"a"') as shown:

@@ -60,6 +60,14 @@ class Declaring:
 
         kept_declare_json(self._handle, encoded_key(key), encoded_text(schema, "the JSON Schema"), kept_error())
 
+    def declare_list(self, schema: str) -> None:
+        """Declares the keys of a text, all or none, as `declare`: one JSON Schema object with `properties`. Declaring a
+        long list again costs one comparison of texts. In C: `kept_declare_list`. In Swift:
+        `Store.declare(listJSON:)`."""
+        from ._c.declarations import kept_declare_list
+
+        kept_declare_list(self._handle, encoded_text(schema, "the list of declarations"), kept_error())
+
     def declare_file(self, path: str | os.PathLike[str]) -> None:
         """Declares the keys of a file, all or none, as `declare`: one JSON Schema object with `properties`, which a
         program ships for all its languages. `UnavailableError` if there is no such file, or `DeniedError`.
