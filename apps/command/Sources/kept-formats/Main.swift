@@ -1,20 +1,22 @@
-// The part of `kept import` that reads property lists, TOML and YAML, in a process whose memory and time are limited.
+// The part of `kept import` that reads property lists, TOML and YAML, in a process whose memory and time are limited,
+// and the part of `kept generate` that writes source files.
 //
 // It is a program of its own because of its size: Foundation and its data of Unicode are larger than all of `kept`.
 
 import FormatLibraries
 import Formats
+import Generation
 import Glibc
 import Kept
 
 @main
 enum KeptFormats {
   static func main() {
+    if CommandLine.argc > 1, let word = CommandLine.unsafeArgv[1], strcmp(word, "generate") == 0 { generate() }
     guard CommandLine.argc == 2,
       let format = CommandLine.unsafeArgv[1].flatMap({ Format(rawValue: String(cString: $0)) })
     else {
-      _ = write("kept-formats: this program is part of kept import; run kept import\n", to: 2)
-      exit(64)
+      endUsage()
     }
     let request = standardInput()
     limit(forBytes: request.count)
@@ -26,6 +28,28 @@ enum KeptFormats {
       lines = FoundSettings.line(error)
     }
     exit(write(lines, to: 1) ? 0 : 1)
+  }
+
+  private static func endUsage() -> Never {
+    _ = write("kept-formats: this program is part of kept import and kept generate; run those\n", to: 2)
+    exit(64)
+  }
+
+  /// `generate TARGET NAME [KEY NAME]...`, with the list of declarations on standard input.
+  ///
+  /// Ends with 0 and the text, or with 3 and a sentence on standard error.
+  private static func generate() -> Never {
+    let words = Array(CommandLine.arguments.dropFirst(2))
+    guard words.count >= 2, words.count.isMultiple(of: 2), let target = Target(rawValue: words[0]) else { endUsage() }
+    do throws(StoreError) {
+      var names: [KeyName: String] = [:]
+      for index in stride(from: 2, to: words.count, by: 2) { names[try KeyName(words[index])] = words[index + 1] }
+      let list = try DeclarationList(json: String(decoding: standardInput(), as: UTF8.self))
+      exit(write(try target.text(of: list, called: words[1], names), to: 1) ? 0 : 1)
+    } catch {
+      _ = write(error.description, to: 2)
+      exit(3)
+    }
   }
 
   private static func write(_ text: String, to descriptor: Int32) -> Bool {

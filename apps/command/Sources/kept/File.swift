@@ -49,6 +49,31 @@ enum File {
     }
   }
 
+  /// Writes a file that others see as a whole, or as it was.
+  ///
+  /// What is not a regular file, such as `/dev/stdout`, is written in place.
+  static func replace(_ path: String, with text: String) throws(StoreError) {
+    var status = stat()
+    if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG { return try write(text, to: path) }
+    try Store.checkLinks(on: path)
+    // A link stays a link: the file that it leads to is replaced.
+    let target = realpath(path, nil).map { resolved in
+      defer { free(resolved) }
+      return String(cString: resolved)
+    }
+    let new = "\(target ?? path).new-\(getpid())"
+    let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, target == nil ? 0o666 : status.st_mode & 0o777)
+    guard descriptor >= 0 else { throw failure(path, "written") }
+    defer { close(descriptor) }
+    do throws(StoreError) {
+      try write(text, to: descriptor, path)
+      guard rename(new, target ?? path) == 0 else { throw failure(path, "written") }
+    } catch {
+      unlink(new)
+      throw error
+    }
+  }
+
   /// Throws if a new file cannot be put there.
   static func checkPlace(_ path: String, replacing: Bool) throws(StoreError) {
     if isRegular(path), !replacing {

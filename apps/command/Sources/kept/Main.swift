@@ -73,7 +73,7 @@ struct KeptCommand: ParsableCommand {
       ]),
     CommandGroup(name: "History", subcommands: [Log.self, Undo.self, Redo.self, Diff.self, Mark.self]),
     CommandGroup(
-      name: "Declarations", subcommands: [Describe.self, Declare.self, Undeclare.self, Lint.self]),
+      name: "Declarations", subcommands: [Describe.self, Declare.self, Undeclare.self, Lint.self, Generate.self]),
     CommandGroup(
       name: "Whole stores",
       subcommands: [

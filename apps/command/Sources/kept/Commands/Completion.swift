@@ -94,7 +94,7 @@ private struct CommandLineInProgress {
     }
     switch name {
     case "explain" where isExplained: return []
-    case "lint": return nil
+    case "lint", "generate": return nil
     case "stores": return []
     case "completion": return ["bash", "zsh", "fish"]
     case "help": return words.isEmpty ? Help.names : []

@@ -1,0 +1,57 @@
+"""The programs in docs/guide/generate.md share a store, and print what the guide says.
+
+Needs the command: the one that `KEPT_COMMAND` names, or the one in build/; and libkept.so as test_guides.py does.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from guides import promised_by_c, promised_by_python, wide_lines
+from swift_package import MANIFEST, ROOT, program, write_if_changed
+from test_articles import promised as promised_by_swift
+from test_guides import LIBRARY, check, lines_of
+
+GUIDE = ROOT / "docs/guide/generate.md"
+COMMAND = Path(os.environ.get("KEPT_COMMAND", ROOT / "build/bin/kept")).resolve()
+PACKAGE = ROOT / "build/readme/generated"
+
+
+def test_three_programs_share_generated_keys(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (tmp_path / "player.schema.json").write_text(program(GUIDE, "json"), "utf-8")
+    script = program(GUIDE, "sh").replace("kept generate", f"{COMMAND} generate")
+    assert script.count(f"{COMMAND} generate") == 3
+    lines_of("sh", "-ec", f"cd {tmp_path}\n{script}", home=home)
+
+    (tmp_path / "main.c").write_text(program(GUIDE, "c"), "utf-8")
+    flags = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}"]
+    binary = tmp_path / "main"
+    lines_of("cc", *flags, "-o", binary, tmp_path / "main.c", LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}", home=home)
+    check(promised_by_c(program(GUIDE, "c")), lines_of(binary, home=home))
+
+    (tmp_path / "main.py").write_text(program(GUIDE, "python"), "utf-8")
+    check(promised_by_python(program(GUIDE, "python")), lines_of(sys.executable, tmp_path / "main.py", home=home))
+
+    check(promised_by_swift(GUIDE), lines_of(swift_program(tmp_path / "Player.swift"), home=home))
+
+
+def swift_program(keys: Path) -> Path:
+    write_if_changed(PACKAGE / "Package.swift", MANIFEST % '"GeneratedGuide"')
+    write_if_changed(PACKAGE / "Sources/GeneratedGuide/main.swift", program(GUIDE))
+    write_if_changed(PACKAGE / "Sources/GeneratedGuide/Player.swift", keys.read_text("utf-8"))
+    subprocess.run([ROOT / "scripts/swiftpm", "build", "--package-path", PACKAGE], check=True, capture_output=True)
+    return ROOT / ".build/debug/GeneratedGuide"
+
+
+def test_the_guide_says_what_it_prints() -> None:
+    assert len(promised_by_c(program(GUIDE, "c"))) == len(promised_by_python(program(GUIDE, "python"))) == 2
+    assert len(promised_by_swift(GUIDE)) == 2
+
+
+def test_the_code_of_the_guide_fits_the_page() -> None:
+    assert wide_lines(GUIDE, "c|python|sh|json|swift|cmake") == []

@@ -1,0 +1,101 @@
+// Text for comments and literals, in which nothing from a declaration ends a comment or a literal early.
+
+import Kept
+
+/// Text in a comment: one line without characters that hide or rearrange others, and without the ends of comments.
+enum CommentText {
+  static func of(_ text: String) -> String {
+    var line = ""
+    for scalar in text.unicodeScalars {
+      if scalar.properties.isWhitespace || scalar == "\u{85}" {
+        if !line.isEmpty, !line.ends(with: " ") { line += " " }
+      } else if scalar.isVisible {
+        line.unicodeScalars.append(scalar)
+      } else {
+        line += "U+" + String(scalar.value, radix: 16, uppercase: true)
+      }
+    }
+    while line.ends(with: " ") { line.unicodeScalars.removeLast() }
+    return excerpt(line)
+  }
+
+  private static func excerpt(_ line: String) -> String {
+    line.unicodeScalars.count <= 400 ? line : String(String.UnicodeScalarView(line.unicodeScalars.prefix(399))) + "…"
+  }
+
+  /// Lines of at most a width, broken at spaces.
+  static func lines(_ text: String, width: Int) -> [String] {
+    var lines = [""]
+    for word in text.parts(at: " ") where !word.isEmpty {
+      let line = lines[lines.count - 1]
+      if line.isEmpty {
+        lines[lines.count - 1] = word
+      } else if line.unicodeScalars.count + 1 + word.unicodeScalars.count <= width {
+        lines[lines.count - 1] += " \(word)"
+      } else {
+        lines.append(word)
+      }
+    }
+    return lines
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether it can be seen, and leaves the order of other characters alone.
+  var isVisible: Bool {
+    switch properties.generalCategory {
+    case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator,
+      .nonspacingMark, .enclosingMark, .spacingMark:
+      false
+    case .spaceSeparator: self == " "
+    default: true
+    }
+  }
+}
+
+extension String {
+  /// The text with some parts replaced.
+  func replacing(_ parts: [(String, String)]) -> String {
+    parts.reduce(self) { text, part in
+      var (result, rest) = ("", text[...])
+      while let place = rest.firstRange(of: part.0) {
+        result += rest[..<place.lowerBound] + part.1
+        rest = rest[place.upperBound...]
+      }
+      return result + rest
+    }
+  }
+
+  private func padded(to count: Int) -> String {
+    String(repeating: "0", count: Swift.max(0, count - utf8.count)) + self
+  }
+
+  /// A number in a base, with leading zeros.
+  static func digits(_ number: some BinaryInteger, _ radix: Int, _ count: Int) -> String {
+    String(number, radix: radix).padded(to: count)
+  }
+}
+
+extension Substring {
+  fileprivate func firstRange(of part: String) -> Range<Index>? {
+    var start = startIndex
+    while start < endIndex {
+      if self[start...].unicodeScalars.starts(with: part.unicodeScalars) {
+        return start..<unicodeScalars.index(start, offsetBy: part.unicodeScalars.count)
+      }
+      unicodeScalars.formIndex(after: &start)
+    }
+    return nil
+  }
+}
+
+extension StringProtocol {
+  func ends(with end: String) -> Bool { utf8.reversed().starts(with: end.utf8.reversed()) }
+
+  func has(_ part: String) -> Bool { Substring(self).firstRange(of: part) != nil }
+
+  /// The parts between the occurrences of a sign, empty ones too.
+  func parts(at sign: Unicode.Scalar) -> [String] {
+    Substring(self).unicodeScalars.split(separator: sign, omittingEmptySubsequences: false).map { String($0) }
+  }
+}

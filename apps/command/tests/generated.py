@@ -1,0 +1,131 @@
+"""Generates code with the command, and compiles, checks and runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from conftest import Kept
+
+ROOT = Path(__file__).parents[3]
+LIBRARY = Path(os.environ.get("KEPT_LIBRARY", ROOT / "build" / "lib" / "libkept.so")).resolve()
+PYTHON = ROOT / "bindings" / "python" / "src"
+WARNINGS = ["-Wall", "-Wextra", "-Werror", "-pedantic", f"-I{ROOT / 'include'}"]
+COMPILERS = [
+    *(["gcc", "-std=c99"], ["clang", "-std=c99"], ["g++", "-std=c++17", "-xc++"], ["clang++", "-std=c++17", "-xc++"]),
+]
+SUFFIXES = {"c": "h", "python": "py", "swift": "swift"}
+
+
+def generate(kept: Kept, folder: Path, name: str, keys: dict[str, Any], language: str) -> Path:
+    """The generated file, `NAME.h`, `NAME.py` or `NAME.swift`."""
+    folder.mkdir(exist_ok=True)
+    schema, file = folder / f"{name}.schema.json", folder / f"{name}.{SUFFIXES[language]}"
+    schema.write_text(json.dumps({"properties": keys}), "utf-8")
+    done = kept("generate", str(schema), f"--{language}", "-o", str(file))
+    assert (done.status, done.out, done.err) == (0, "", ""), done.err
+    return file
+
+
+def run(*command: str | Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """A command that has to end within a minute or two."""
+    variables = {"KEPT_LIBRARY": str(LIBRARY), "PYTHONPATH": str(PYTHON), "MYPYPATH": str(PYTHON)}
+    variables |= {"LLVM_PROFILE_FILE": os.devnull} | (env or {})
+    return subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, timeout=280, check=False)
+
+
+def said(done: subprocess.CompletedProcess[str]) -> str:
+    """What a command that failed has printed; "" if it has not failed."""
+    return "" if done.returncode == 0 else (done.stdout + done.stderr)[-3000:] or f"status {done.returncode}"
+
+
+# MARK: C
+
+
+def c_errors(source: str, folder: Path, compiler: list[str] | None = None) -> str:
+    """The errors and warnings of a C program that includes generated headers of the folder."""
+    file = folder / "program.c"
+    file.write_text(source, "utf-8")
+    name, *flags = compiler or COMPILERS[0]
+    return said(run(name, *flags, *WARNINGS, f"-I{folder}", "-fsyntax-only", file))
+
+
+def c_program(source: str, folder: Path) -> Path:
+    """The executable of a C program."""
+    (folder / "program.c").write_text(source, "utf-8")
+    files = [str(file) for file in ("-o", folder / "program", folder / "program.c", LIBRARY)]
+    done = run("gcc", "-std=c99", *WARNINGS, f"-I{folder}", *files, f"-Wl,-rpath,{LIBRARY.parent}")
+    assert not said(done), said(done)
+    return folder / "program"
+
+
+def compilers() -> list[list[str]]:
+    return [compiler for compiler in COMPILERS if shutil.which(compiler[0])]
+
+
+# MARK: Python
+
+
+def python_errors(*files: Path) -> str:
+    """What mypy and ruff say about modules, with the settings that a program has without any."""
+    tools: list[list[str]] = [
+        ["mypy", "--strict", "--no-error-summary", "--config-file="],
+        ["ruff", "check", "--isolated", "--quiet"],
+        ["ruff", "format", "--isolated", "--quiet", "--diff"],
+    ]
+    return "".join(said(run(sys.executable, "-m", *tool, *files)) for tool in tools)
+
+
+# MARK: Swift
+
+MANIFEST = """\
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "generated",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "kept", path: "../../..")],
+  targets: [
+    .executableTarget(
+      name: "GeneratedCopy",
+      dependencies: [.product(name: "Kept", package: "kept")],
+      swiftSettings: [.treatAllWarnings(as: .error)])
+  ]
+)
+"""
+
+
+def swift_program(files: dict[str, str]) -> Path:
+    """The executable of Swift files, built as a package that uses Kept."""
+    package = ROOT / "build" / "generated" / "swift"
+    sources = {f"Sources/GeneratedCopy/{name}": text for name, text in files.items()}
+    for name, text in ({"Package.swift": MANIFEST} | sources).items():
+        file = package / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if not file.exists() or file.read_text("utf-8") != text:
+            file.write_text(text, "utf-8")
+    done = run(ROOT / "scripts" / "swiftpm", "build", "--package-path", package)
+    assert not said(done), said(done)
+    return ROOT / ".build" / "debug" / "GeneratedCopy"
+
+
+@cache
+def swift_modules() -> Path:
+    """The compiled modules of Kept."""
+    done = run(ROOT / "scripts" / "swiftpm", "build", "--product", "Kept")
+    assert not said(done), said(done)
+    return ROOT / ".build" / "debug" / "Modules"
+
+
+def swift_errors(*files: Path) -> str:
+    """The errors and warnings of Swift files, in Swift 6 mode."""
+    folders = [swift_modules(), *(ROOT / name for name in ("include", "Sources/CPlatform", "Sources/CPCRE2"))]
+    included = [f"-I{folder}" for folder in folders]
+    return said(run("swiftc", "-swift-version", "6", "-warnings-as-errors", "-typecheck", *included, *files))

@@ -1,0 +1,148 @@
+"""The command that writes keys as code: what it writes where, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from generated_schemas import EVERY_WORD
+
+from conftest import Kept
+
+LANGUAGES = ["c", "python", "swift"]
+
+
+@pytest.fixture
+def schema(tmp_path: Path) -> Path:
+    file = tmp_path / "player.schema.json"
+    file.write_text(json.dumps({"properties": EVERY_WORD}))
+    return file
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_same_declarations_give_the_same_text(kept: Kept, schema: Path, tmp_path: Path, language: str) -> None:
+    text = kept("generate", str(schema), f"--{language}")
+    assert (text.status, text.err) == (0, "")
+    other = tmp_path / "other.json"
+    turned = dict(reversed(EVERY_WORD.items()))
+    other.write_text(json.dumps({"type": "object", "title": "Player", "properties": turned}, indent=3))
+    assert kept("generate", str(other), f"--{language}", "--name", "player").out == text.out
+    assert kept("generate", "-", f"--{language}", "--name", "player", input=other.read_text()).out == text.out
+
+
+def test_what_describe_prints_can_be_generated(kept: Kept, schema: Path) -> None:
+    assert kept("declare", "player", str(schema)).status == 0
+    described = kept("describe", "player", "--json", "--reveal").out
+    assert (
+        kept("generate", "-", "--c", "--name", "player", input=described).out
+        == kept("generate", str(schema), "--c").out
+    )
+
+
+def test_every_language_has_the_same_fingerprint(kept: Kept, schema: Path, tmp_path: Path) -> None:
+    texts = [kept("generate", str(schema), f"--{language}").out for language in LANGUAGES]
+    found = {found.group(1) for text in texts if (found := re.search(r'fingerprint\b.*?"([0-9a-f]{16})"', text, re.I))}
+    assert len(found) == 1
+    changed = tmp_path / "changed.json"
+    changed.write_text(json.dumps({"properties": EVERY_WORD | {"a": {"type": "string", "enum": ["y"]}}}))
+    assert found.pop() not in kept("generate", str(changed), "--c").out
+
+
+def test_a_file_is_replaced_as_a_whole(kept: Kept, schema: Path, tmp_path: Path) -> None:
+    real, link = tmp_path / "real.h", tmp_path / "keys.h"
+    real.write_text("old")
+    real.chmod(0o600)
+    link.symlink_to("real.h")
+    with real.open() as old:
+        assert kept("generate", str(schema), "--c", "-o", str(link)).status == 0
+        # Whoever has opened the old file reads that.
+        assert old.read() == "old"
+    assert link.is_symlink() and real.read_text().startswith("/* Written by kept generate.")
+    assert real.stat().st_mode & 0o777 == 0o600
+    assert kept("generate", str(schema), "--c", "-o", "/dev/stdout").out == real.read_text()
+    assert {file.name for file in tmp_path.glob("*real*")} == {"real.h"}
+    assert kept("generate", str(schema), "--c", "-o", str(tmp_path / "none" / "keys.h")).status == 4
+
+
+def test_the_name_is_the_file_s(kept: Kept, tmp_path: Path) -> None:
+    file = tmp_path / "9-my app.json"
+    file.write_text('{"properties": {"a": {"type": "integer"}}}')
+    assert " settings_9_my_app_get_a(" in kept("generate", str(file), "--c").out
+    assert " my_app_get_a(" in kept("generate", str(file), "--c", "--name", "MyApp").out
+    assert "enum MyAppSchema " in kept("generate", str(file), "--swift", "--name", "my_app").out
+    for wrong in ("9", "_9", "a-b", "", "_"):
+        done = kept("generate", str(file), "--c", "--name", wrong)
+        assert (done.status, f'"{wrong}" is not a name' in done.err) == (3, True)
+
+
+TEXT = {"type": "string"}
+REFUSED: list[tuple[str, dict[str, Any], str, list[str]]] = [
+    ("c", {"a.b": TEXT, "a_b": TEXT}, "a_b", ["settings_key_a_b", '"a.b"', "--as 'a_b=NAME'"]),
+    ("python", {"a.b": TEXT, "aB": TEXT}, "aB", ["A_B", '"a.b"', "--as 'aB=NAME'"]),
+    ("swift", {"a1": TEXT, "a.1": TEXT}, "a1", ["named a1", '"a.1"', "--as 'a1=NAME'"]),
+    ("swift", {"+": TEXT}, "+", ["no letter or digit", "--as '+=NAME'"]),
+    ("python", {"fingerprint": TEXT}, "fingerprint", ["FINGERPRINT", "needs for itself", "--as 'fingerprint=NAME'"]),
+    ("c", {"a": {"type": "string", "enum": ["x", "y"]}, "key.a": TEXT, "a.x": {"type": "integer"}}, "", []),
+    ("c", {"a": TEXT | {"enum": ["X", "u58", "x"]}}, "a", ["two choices", "name u58", "rename one"]),
+    (
+        "swift",
+        {"a": {"type": "integer", "maximum": {"$numberULong": "18446744073709551615"}}},
+        "a",
+        ["18446744073709551615", 'add "minimum": 0'],
+    ),
+    (
+        "swift",
+        {"a": {"type": "object", "properties": {"x y": TEXT, "xY": TEXT}}},
+        "a",
+        ["two members", "name xY", '"xY"', "rename one"],
+    ),
+    ("c", {"a": TEXT | {"default": 1}}, "a", ["default"]),
+    ("c", {"a": {"type": "thing"}}, "a", ['unknown type "thing"']),
+]
+
+
+@pytest.mark.parametrize(("language", "keys", "key", "parts"), REFUSED, ids=range(len(REFUSED)))
+def test_what_cannot_be_expressed_is_one_sentence_and_nothing_is_written(
+    kept: Kept, tmp_path: Path, language: str, keys: dict[str, Any], key: str, parts: list[str]
+) -> None:
+    file, output = tmp_path / "settings.json", tmp_path / "output"
+    file.write_text(json.dumps({"properties": keys}))
+    output.write_text("old")
+    done = kept("generate", str(file), f"--{language}", "-o", str(output))
+    if not parts:
+        assert (done.status, done.err) == (0, "")
+        return
+    assert (done.status, done.out, output.read_text()) == (3, "", "old")
+    assert done.err.count("\n") == 1 or "^" in done.err
+    for part in [f'"{key}"', *parts]:
+        assert part in done.err, done.err
+    assert {each.name for each in tmp_path.iterdir()} == {"settings.json", "output"}
+
+
+def test_another_name_is_the_way_out(kept: Kept, tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text(json.dumps({"properties": {"a.b": TEXT, "a_b": TEXT, "+=": TEXT}}))
+    names = ["--as", "a_b=other", "--as", "+==plusEquals"]
+    assert "settings_get_plus_equals(" in kept("generate", str(file), "--c", *names).out
+    assert "OTHER: Final" in kept("generate", str(file), "--python", *names).out
+    assert "static let plusEquals = " in kept("generate", str(file), "--swift", *names).out
+    for wrong, status, part in (
+        ("a_b", 2, "KEY=NAME"),
+        ("none=x", 1, '"none"'),
+        ("a_b=a b", 3, '"a b" is not a name'),
+        ("a_b=9", 3, "begin with a letter"),
+        ("a_b=ä", 3, "ASCII"),
+    ):
+        done = kept("generate", str(file), "--c", "--as", "+==plus", "--as", wrong)
+        assert (done.status, part in done.err) == (status, True), done.err
+
+
+def test_usage(kept: Kept, schema: Path) -> None:
+    for arguments in ([], ["--c", "--python"]):
+        done = kept("generate", str(schema), *arguments)
+        assert done.status == 2 and "--c" in done.err and "--python" in done.err
+    assert kept("generate", "--c").status == 2
+    assert kept("generate", str(schema.parent / "none"), "--c").status == 4

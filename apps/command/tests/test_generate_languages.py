@@ -1,0 +1,200 @@
+"""Generated code compiles without a warning, and what a program gets wrong does not."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from generated import c_errors, c_program, compilers, generate, python_errors, run, swift_errors
+from generated_schemas import EVERY_WORD, random_keys
+
+from conftest import Kept
+
+SCHEMAS = int(os.environ.get("KEPT_RANDOM_SCHEMAS", "20"))
+SEED = int(os.environ.get("KEPT_RANDOM_SEED", "0")) or Random().randrange(1, 10**9)
+MAIN = "int main(void) { return 0; }\n"
+
+
+@pytest.mark.parametrize("compiler", compilers(), ids=" ".join)
+def test_every_word_compiles_in_c(kept: Kept, tmp_path: Path, compiler: list[str]) -> None:
+    generate(kept, tmp_path, "player", EVERY_WORD, "c")
+    assert c_errors('#include "player.h"\n' + MAIN, tmp_path, compiler) == ""
+
+
+def test_every_word_passes_mypy_and_ruff(kept: Kept, tmp_path: Path) -> None:
+    assert python_errors(generate(kept, tmp_path, "player", EVERY_WORD, "python")) == ""
+
+
+def test_every_word_compiles_in_swift(kept: Kept, tmp_path: Path) -> None:
+    assert swift_errors(generate(kept, tmp_path, "player", EVERY_WORD, "swift")) == ""
+
+
+def test_random_schemas_compile(kept: Kept, tmp_path: Path) -> None:
+    print(f"KEPT_RANDOM_SEED={SEED}")
+    random = Random(SEED)
+    names: list[str] = []
+    while len(names) < SCHEMAS:
+        keys, name = random_keys(random), f"keys{len(names)}"
+        if refused(kept, tmp_path, keys):
+            continue
+        names.append(name)
+        for language in ("c", "python", "swift"):
+            generate(kept, tmp_path, name, keys, language)
+    includes = "".join(f'#include "{name}.h"\n' for name in names)
+    for compiler in compilers():
+        assert c_errors(includes + MAIN, tmp_path, compiler) == ""
+    assert python_errors(*(tmp_path / f"{name}.py" for name in names)) == ""
+    for name in names[: 3 + SCHEMAS // 20]:
+        assert swift_errors(tmp_path / f"{name}.swift") == ""
+    imports = "; ".join(f"import {name}; {name}.declare(kept.open('memory:'))" for name in names)
+    assert run("python3", "-W", "error", "-c", f"import kept; {imports}", env={"PYTHONPATH": f"{tmp_path}"}).args
+
+
+def refused(kept: Kept, folder: Path, keys: dict[str, Any]) -> bool:
+    """Whether the declarations are wrong in every language."""
+    return kept("lint", "-", input=json.dumps({"properties": keys})).status != 0
+
+
+# MARK: Mistakes
+
+KEYS: dict[str, Any] = {
+    "audio.volume": {"type": "integer", "default": 50},
+    "audio.name": {"type": "string", "default": ""},
+    "theme": {"type": "string", "enum": ["dark", "light"], "default": "dark"},
+}
+RENAMED = {("audio.loudness" if key == "audio.volume" else key): KEYS[key] for key in KEYS}
+NARROWED = KEYS | {"audio.volume": {"type": "boolean", "default": True}}
+CHOICES = KEYS | {"audio.name": {"type": "string", "enum": ["a", "b"], "default": "a"}}
+WITHOUT = KEYS | {"theme": {"type": "string", "enum": ["dark", "bright"], "default": "dark"}}
+
+USERS = {
+    "c": """\
+#include "player.h"
+int main(void) {
+  int64_t volume;
+  char name[9];
+  kept_status status = player_get_audio_volume(NULL, &volume, NULL);
+  status = player_get_audio_name(NULL, name, sizeof name, NULL, NULL);
+  return status == KEPT_OK ? player_set_theme(NULL, PLAYER_THEME_LIGHT, NULL) : 0;
+}
+""",
+    "python": """\
+import kept
+import player
+
+
+def use(settings: kept.Store, name: str) -> int:
+    settings[player.THEME] = "light"
+    settings[player.AUDIO_NAME] = name
+    volume: list[int] = [settings[player.AUDIO_VOLUME]]
+    volume.append(5)
+    settings[player.AUDIO_VOLUME] = 5
+    return volume[0]
+""",
+    "swift": """\
+import Kept
+
+func use(_ settings: Store, _ name: String) -> Int {
+  settings[.theme] = .light
+  settings[.audioName] = name
+  return settings[.audioVolume]
+}
+""",
+}
+
+
+def errors_of_user(kept: Kept, folder: Path, keys: dict[str, Any], language: str) -> str:
+    file = generate(kept, folder, "player", keys, language)
+    user = folder / ("user." + language)
+    user.write_text(USERS[language])
+    match language:
+        case "c":
+            return c_errors(USERS["c"], folder)
+        case "python":
+            (folder / "user.py").write_text(USERS["python"])
+            return python_errors(file, folder / "user.py")
+        case _:
+            return swift_errors(file, user)
+
+
+@pytest.mark.parametrize("language", USERS)
+def test_a_renamed_key_a_narrower_type_and_a_wrong_choice_do_not_compile(
+    kept: Kept, tmp_path: Path, language: str
+) -> None:
+    assert errors_of_user(kept, tmp_path, KEYS, language) == ""
+    for keys, mention in ((RENAMED, "volume"), (NARROWED, "volume"), (CHOICES, "name"), (WITHOUT, "light")):
+        errors = errors_of_user(kept, tmp_path, keys, language)
+        assert (mention in errors.lower() or language == "python") and "user" in errors + "user" * (language == "c")
+
+
+# MARK: C
+
+C_TEST = """\
+#include "player.h"
+#include <stdio.h>
+#include <string.h>
+#define CHECK(condition) if (!(condition)) { printf("line %d: %s\\n", __LINE__, #condition); return 1; }
+int main(void) {
+  kept_store *store = NULL;
+  kept_error error;
+  int64_t integer = 0, seconds = 0;
+  int32_t nanoseconds = 0;
+  uint64_t big = 0;
+  double number = 0;
+  char text[100];
+  unsigned char bytes[9];
+  size_t length = 0;
+  uint64_t revision = 0, later = 0;
+  player_audio_theme theme = PLAYER_AUDIO_THEME_A;
+  player_a choice = PLAYER_A_X;
+  char *json = NULL;
+  CHECK(kept_open("memory:", NULL, &store, NULL) == KEPT_OK);
+  /* Without declarations the defaults are those of the header. */
+  CHECK(player_get_audio_volume(store, &integer, &error) == KEPT_OK && integer == 50 && error.status == KEPT_OK);
+  CHECK(player_get_audio_theme(store, &theme, &error) == KEPT_OK && theme == PLAYER_AUDIO_THEME_DARK);
+  CHECK(player_get_title(store, text, sizeof text, &length, NULL) == KEPT_OK);
+  CHECK(length == strlen(PLAYER_TITLE_DEFAULT) && strcmp(text, PLAYER_TITLE_DEFAULT) == 0);
+  CHECK(player_get_title(store, text, length, &length, &error) == KEPT_TOO_LARGE && error.status == KEPT_TOO_LARGE);
+  CHECK(player_get_icon(store, bytes, sizeof bytes, &length, NULL) == KEPT_OK);
+  CHECK(length == 6 && memcmp(bytes, "\\0\\1\\377\\"??", 6) == 0);
+  CHECK(player_get_started(store, &seconds, &nanoseconds, NULL) == KEPT_OK && nanoseconds == 6);
+  CHECK(player_get_big(store, &big, NULL) == KEPT_OK && big == UINT64_MAX);
+  CHECK(player_get_nan(store, &number, NULL) == KEPT_OK && number != number);
+  CHECK(player_get_plain(store, text, sizeof text, &length, &error) == KEPT_ABSENT && error.status == KEPT_ABSENT);
+  CHECK(player_get_a(store, &choice, NULL) == KEPT_ABSENT);
+  CHECK(player_get_frame(store, &json, NULL) == KEPT_ABSENT);
+  /* A stored text that is not a choice. */
+  CHECK(kept_set_string(store, "audio.theme", "red", 3, NULL) == KEPT_OK);
+  CHECK(player_get_audio_theme(store, &theme, &error) == KEPT_INVALID && strstr(error.message, "choices") != NULL);
+  CHECK(kept_set_string(store, "audio.theme", "a text longer than each choice", 30, NULL) == KEPT_OK);
+  CHECK(player_get_audio_theme(store, &theme, NULL) == KEPT_INVALID);
+  CHECK(player_set_audio_theme(store, (player_audio_theme)99, &error) == KEPT_INVALID);
+  CHECK(player_set_audio_theme(store, PLAYER_AUDIO_THEME_HIGH_CONTRAST, NULL) == KEPT_OK);
+  CHECK(player_get_audio_theme(store, &theme, NULL) == KEPT_OK && theme == PLAYER_AUDIO_THEME_HIGH_CONTRAST);
+  CHECK(strcmp(player_audio_theme_text(theme, NULL), "high-contrast") == 0);
+  CHECK(player_get_audio_theme(store, NULL, &error) == KEPT_INVALID);
+  CHECK(player_get_audio_volume(store, NULL, &error) == KEPT_INVALID);
+  /* Declared. */
+  CHECK(player_declare(store, &error) == KEPT_OK);
+  CHECK(kept_store_revision(store, &revision, NULL) == KEPT_OK);
+  CHECK(player_declare(store, &error) == KEPT_OK);
+  CHECK(kept_store_revision(store, &later, NULL) == KEPT_OK && later == revision);
+  CHECK(player_set_audio_volume(store, PLAYER_AUDIO_VOLUME_MAXIMUM + 1, &error) == KEPT_INVALID);
+  CHECK(player_set_audio_volume(store, PLAYER_AUDIO_VOLUME_MAXIMUM, &error) == KEPT_OK);
+  CHECK(player_get_frame(store, &json, NULL) == KEPT_OK && strstr(json, "800") != NULL);
+  kept_free(json);
+  kept_close(store);
+  CHECK(player_get_audio_volume(store, &integer, &error) == KEPT_CLOSED && error.status == KEPT_CLOSED);
+  return 0;
+}
+"""
+
+
+def test_getters_and_setters_in_c(kept: Kept, tmp_path: Path) -> None:
+    generate(kept, tmp_path, "player", EVERY_WORD, "c")
+    done = run(c_program(C_TEST, tmp_path))
+    assert (done.returncode, done.stdout) == (0, "")
