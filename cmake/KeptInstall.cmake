@@ -35,7 +35,8 @@ install(FILES cmake/kept.supp DESTINATION ${CMAKE_INSTALL_DATADIR}/kept/valgrind
 kept_install_pc(cmake/kept.pc.in)
 
 configure_package_config_file(cmake/keptConfig.cmake.in ${PROJECT_BINARY_DIR}/keptConfig.cmake
-  INSTALL_DESTINATION ${kept_cmake_folder} PATH_VARS CMAKE_INSTALL_FULL_LIBDIR CMAKE_INSTALL_FULL_INCLUDEDIR)
+  INSTALL_DESTINATION ${kept_cmake_folder} PATH_VARS CMAKE_INSTALL_FULL_BINDIR CMAKE_INSTALL_FULL_LIBDIR
+  CMAKE_INSTALL_FULL_INCLUDEDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/keptConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/keptConfig.cmake ${PROJECT_BINARY_DIR}/keptConfigVersion.cmake
   DESTINATION ${kept_cmake_folder} COMPONENT development)
