@@ -48,7 +48,7 @@ def test_every_language_has_the_same_fingerprint(kept: Kept, schema: Path, tmp_p
     assert len(found) == 1
     changed = tmp_path / "changed.json"
     changed.write_text(json.dumps({"properties": EVERY_WORD | {"a": {"type": "string", "enum": ["y"]}}}))
-    assert found.pop() not in kept("generate", str(changed), "--c").out
+    assert found.pop() not in kept("generate", str(changed), "--c", "--name", "player").out
 
 
 def test_a_file_is_replaced_as_a_whole(kept: Kept, schema: Path, tmp_path: Path) -> None:
@@ -73,6 +73,8 @@ def test_the_name_is_the_file_s(kept: Kept, tmp_path: Path) -> None:
     assert " settings_9_my_app_get_a(" in kept("generate", str(file), "--c").out
     assert " my_app_get_a(" in kept("generate", str(file), "--c", "--name", "MyApp").out
     assert "enum MyAppSchema " in kept("generate", str(file), "--swift", "--name", "my_app").out
+    done = kept("generate", str(file), "--c", "--name", "kept")
+    assert (done.status, "--name" in done.err) == (3, True)
     for wrong in ("9", "_9", "a-b", "", "_"):
         done = kept("generate", str(file), "--c", "--name", wrong)
         assert (done.status, f'"{wrong}" is not a name' in done.err) == (3, True)

@@ -10,6 +10,9 @@ struct CHeader {
   private var lines: [String] = []
 
   static func text(of schema: GeneratedSchema) throws(StoreError) -> String {
+    guard !schema.name.snake.utf8.starts(with: "kept".utf8) else {
+      throw StoreError(.invalid, "names that begin with kept are the library's; choose another prefix with --name")
+    }
     var header = CHeader(schema)
     header.writeOpening()
     for key in schema.keys { try header.write(key) }
