@@ -153,7 +153,7 @@ template <typename T>
 struct codec;
 
 /// A key with its type and default, to be declared once: `inline const kept::key<int> volume{"audio.volume", 50};`. It
-/// is prepared when it is first used: see kept_key_prepare().
+/// is prepared when it is first used: see kept_key_prepare(). A key of a std::optional has no default.
 template <typename T>
 class key {
  public:
@@ -279,6 +279,14 @@ constexpr bool is_kind = is_one_of<T, bool, std::int64_t, std::uint64_t, double,
 template <typename T>
 constexpr bool is_integer = std::is_integral_v<T> && !is_one_of<T, bool, char, wchar_t, char16_t, char32_t>;
 
+template <typename T>
+constexpr bool is_optional = false;
+template <typename T>
+constexpr bool is_optional<std::optional<T>> = true;
+// What a key stores.
+template <typename T>
+using payload = typename std::conditional_t<is_optional<T>, T, std::optional<T>>::value_type;
+
 inline error misfit() {
   return error(KEPT_WRONG_TYPE, "the stored value is not one that the program's type can hold");
 }
@@ -357,11 +365,12 @@ class reader : public owner<kept_store, kept_close> {
   /// Reads a value: `store.get<int>("audio.volume").value_or(50)`. Empty if no layer has one.
   template <typename T>
   std::optional<T> get(const c_text &name) const { return detail::get<T>(detail::at_key{handle_, name}); }
-  /// Reads a value, or the default of its key.
+  /// Reads a value, or the default of its key. With a key of a std::optional it is empty if no layer has a value.
   template <typename T>
   T get(const key<T> &k) const {
-    std::optional<T> value = detail::get<T>(detail::at_prepared{handle_, k.prepared(), k.name()});
-    return value ? *std::move(value) : k.otherwise();
+    auto value = detail::get<detail::payload<T>>(detail::at_prepared{handle_, k.prepared(), k.name()});
+    if constexpr (detail::is_optional<T>) return value ? value : k.otherwise();
+    else return value ? *std::move(value) : k.otherwise();
   }
 
   bool contains(const c_text &name) const { return value_of<bool>(kept_contains, handle_, name); }
@@ -406,8 +415,15 @@ class writer : public reader {
   /// Writes a value. Returns KEPT_OK or KEPT_SHADOWED.
   template <typename T>
   kept_status set(const c_text &name, const T &value) { return detail::set(handle_, name, value); }
-  template <typename T>
-  kept_status set(const key<T> &k, const std::common_type_t<T> &value) { return detail::set(handle_, k.name(), value); }
+  /// Writes a value; with a key of a std::optional, std::nullopt resets the key.
+  template <typename T, typename U = T>
+  kept_status set(const key<T> &k, const U &value) {
+    static_assert(!std::is_arithmetic_v<U> || std::is_same_v<U, bool> == std::is_same_v<detail::payload<T>, bool>,
+                  "a bool is not a number, and a number is not a bool");
+    const T &converted = value;
+    if constexpr (!detail::is_optional<T>) return detail::set(handle_, k.name(), converted);
+    else return converted ? detail::set(handle_, k.name(), *converted) : reset(k.name());
+  }
 
   /// Removes a value. Returns KEPT_OK, KEPT_SHADOWED, or KEPT_ABSENT if nothing was stored.
   kept_status remove(const c_text &name) { return lookup(kept_remove, handle_, name); }

@@ -35,6 +35,8 @@ inline const kept::key<double> speed{ "speed", 1.5 };
 inline const kept::key<bool> muted{ "muted" };
 inline const kept::key<std::string> title{ "title", "none" };
 inline const kept::key<theme> shown{ "theme", theme::light };
+inline const kept::key<std::optional<int>> limit{ "limit" };
+inline const kept::key<std::optional<std::string>> owner{ "owner" };
 
 // A store whose callbacks are made by dispatch().
 kept::options by_host() {
@@ -217,6 +219,17 @@ TEST(a_typed_key_has_a_default_and_is_checked) {
   store.set("theme", "pink");
   CHECK_INT(KEPT_WRONG_TYPE, status_of([&] { store.get(shown); }));
   CHECK_INT(KEPT_INVALID, status_of([&] { store.get(kept::key<int>("")); }));
+}
+
+TEST(a_key_of_an_optional_has_no_default_and_is_reset_by_nullopt) {
+  kept::store store(fresh_location());
+  CHECK(!store.get(limit) && !store.get(owner));
+  store.set(limit, 5);
+  store.set(owner, "me");
+  CHECK(store.get(limit) == 5 && store.get(owner) == "me");
+  store.set(limit, std::nullopt);
+  store.set(owner, {});
+  CHECK(!store.get(limit) && !store.get(owner) && store.keys().empty());
 }
 
 TEST(any_function_of_kept_h_can_be_called) {

@@ -20,12 +20,12 @@ COMMAND = Path(os.environ.get("KEPT_COMMAND", ROOT / "build/bin/kept")).resolve(
 PACKAGE = ROOT / "build/readme/generated"
 
 
-def test_three_programs_share_generated_keys(tmp_path: Path) -> None:
+def test_four_programs_share_generated_keys(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
     (tmp_path / "player.schema.json").write_text(program(GUIDE, "json"), "utf-8")
     script = program(GUIDE, "sh").replace("kept generate", f"{COMMAND} generate")
-    assert script.count(f"{COMMAND} generate") == 3
+    assert script.count(f"{COMMAND} generate") == 4
     lines_of("sh", "-ec", f"cd {tmp_path}\n{script}", home=home)
 
     (tmp_path / "main.c").write_text(program(GUIDE, "c"), "utf-8")
@@ -33,6 +33,14 @@ def test_three_programs_share_generated_keys(tmp_path: Path) -> None:
     binary = tmp_path / "main"
     lines_of("cc", *flags, "-o", binary, tmp_path / "main.c", LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}", home=home)
     check(promised_by_c(program(GUIDE, "c")), lines_of(binary, home=home))
+
+    (tmp_path / "main.cpp").write_text(program(GUIDE, "cpp"), "utf-8")
+    lines_of(
+        *("c++", "-std=c++17", *flags[1:], "-o", binary, tmp_path / "main.cpp", LIBRARY),
+        f"-Wl,-rpath,{LIBRARY.parent}",
+        home=home,
+    )
+    check(promised_by_c(program(GUIDE, "cpp")), lines_of(binary, home=home))
 
     (tmp_path / "main.py").write_text(program(GUIDE, "python"), "utf-8")
     check(promised_by_python(program(GUIDE, "python")), lines_of(sys.executable, tmp_path / "main.py", home=home))
@@ -49,9 +57,10 @@ def swift_program(keys: Path) -> Path:
 
 
 def test_the_guide_says_what_it_prints() -> None:
+    assert len(promised_by_c(program(GUIDE, "cpp"))) == 2
     assert len(promised_by_c(program(GUIDE, "c"))) == len(promised_by_python(program(GUIDE, "python"))) == 2
     assert len(promised_by_swift(GUIDE)) == 2
 
 
 def test_the_code_of_the_guide_fits_the_page() -> None:
-    assert wide_lines(GUIDE, "c|python|sh|json|swift|cmake") == []
+    assert wide_lines(GUIDE, "c|cpp|python|sh|json|swift|cmake") == []

@@ -20,11 +20,16 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror", "-pedantic", f"-I{ROOT / 'include'}"]
 COMPILERS = [
     *(["gcc", "-std=c99"], ["clang", "-std=c99"], ["g++", "-std=c++17", "-xc++"], ["clang++", "-std=c++17", "-xc++"]),
 ]
-SUFFIXES = {"c": "h", "python": "py", "swift": "swift"}
+CXX_COMPILERS = [
+    [name, f"-std={standard}", "-Wconversion", "-Wshadow"]
+    for name in ("g++", "clang++")
+    for standard in ("gnu++17", "c++20")
+]
+SUFFIXES = {"c": "h", "cxx": "hpp", "python": "py", "swift": "swift"}
 
 
 def generate(kept: Kept, folder: Path, name: str, keys: dict[str, Any], language: str) -> Path:
-    """The generated file, `NAME.h`, `NAME.py` or `NAME.swift`."""
+    """The generated file, `NAME.h`, `NAME.hpp`, `NAME.py` or `NAME.swift`."""
     folder.mkdir(exist_ok=True)
     schema, file = folder / f"{name}.schema.json", folder / f"{name}.{SUFFIXES[language]}"
     schema.write_text(json.dumps({"properties": keys}), "utf-8")
@@ -65,8 +70,28 @@ def c_program(source: str, folder: Path) -> Path:
     return folder / "program"
 
 
-def compilers() -> list[list[str]]:
-    return [compiler for compiler in COMPILERS if shutil.which(compiler[0])]
+def compilers(known: list[list[str]] = COMPILERS) -> list[list[str]]:
+    return [compiler for compiler in known if shutil.which(compiler[0])]
+
+
+# MARK: C++
+
+
+def cxx_errors(source: str, folder: Path, compiler: list[str] | None = None) -> str:
+    """The errors and warnings of a C++ program that includes generated headers of the folder."""
+    file = folder / "program.cpp"
+    file.write_text(source, "utf-8")
+    return said(run(*(compiler or CXX_COMPILERS[0]), *WARNINGS, f"-I{folder}", "-fsyntax-only", file))
+
+
+def cxx_program(source: str, folder: Path) -> Path:
+    """The executable of a C++ program."""
+    binary, file = folder / "cxx", folder / "program.cpp"
+    file.write_text(source, "utf-8")
+    linked: list[str | Path] = ["-o", binary, file, LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}"]
+    done = run(*CXX_COMPILERS[0], *WARNINGS, f"-I{folder}", *linked)
+    assert not said(done), said(done)
+    return binary
 
 
 # MARK: Python

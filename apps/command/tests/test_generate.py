@@ -12,7 +12,7 @@ from generated_schemas import EVERY_WORD
 
 from conftest import Kept
 
-LANGUAGES = ["c", "python", "swift"]
+LANGUAGES = ["c", "cxx", "python", "swift"]
 
 
 @pytest.fixture
@@ -101,6 +101,9 @@ REFUSED: list[tuple[str, dict[str, Any], str, list[str]]] = [
         "a",
         ["two members", "name xY", '"xY"', "rename one"],
     ),
+    ("cxx", {"a.b": TEXT, "a_b": TEXT}, "a_b", ["named a_b", '"a.b"', "--as 'a_b=NAME'"]),
+    ("cxx", {"declare": TEXT}, "declare", ["needs for itself", "--as 'declare=NAME'"]),
+    ("cxx", {"a": TEXT | {"enum": ["x"]}, "a.choice": TEXT}, "a.choice", ["a_choice", '"a"', "--as"]),
     ("c", {"a": TEXT | {"default": 1}}, "a", ["default"]),
     ("c", {"a": {"type": "thing"}}, "a", ['unknown type "thing"']),
 ]
@@ -129,6 +132,7 @@ def test_another_name_is_the_way_out(kept: Kept, tmp_path: Path) -> None:
     file.write_text(json.dumps({"properties": {"a.b": TEXT, "a_b": TEXT, "+=": TEXT}}))
     names = ["--as", "a_b=other", "--as", "+==plusEquals"]
     assert "settings_get_plus_equals(" in kept("generate", str(file), "--c", *names).out
+    assert "> plus_equals{" in kept("generate", str(file), "--cxx", *names).out
     assert "OTHER: Final" in kept("generate", str(file), "--python", *names).out
     assert "static let plusEquals = " in kept("generate", str(file), "--swift", *names).out
     for wrong, status, part in (

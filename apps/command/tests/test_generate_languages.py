@@ -9,7 +9,19 @@ from random import Random
 from typing import Any
 
 import pytest
-from generated import c_errors, c_program, compilers, generate, python_errors, run, swift_errors
+from generated import (
+    CXX_COMPILERS,
+    SUFFIXES,
+    c_errors,
+    c_program,
+    compilers,
+    cxx_errors,
+    cxx_program,
+    generate,
+    python_errors,
+    run,
+    swift_errors,
+)
 from generated_schemas import EVERY_WORD, random_keys
 
 from conftest import Kept
@@ -17,12 +29,21 @@ from conftest import Kept
 SCHEMAS = int(os.environ.get("KEPT_RANDOM_SCHEMAS", "20"))
 SEED = int(os.environ.get("KEPT_RANDOM_SEED", "0")) or Random().randrange(1, 10**9)
 MAIN = "int main(void) { return 0; }\n"
+CXX_MAIN = "int main() {}\n"
 
 
 @pytest.mark.parametrize("compiler", compilers(), ids=" ".join)
 def test_every_word_compiles_in_c(kept: Kept, tmp_path: Path, compiler: list[str]) -> None:
     generate(kept, tmp_path, "player", EVERY_WORD, "c")
     assert c_errors('#include "player.h"\n' + MAIN, tmp_path, compiler) == ""
+
+
+@pytest.mark.parametrize("compiler", compilers(CXX_COMPILERS), ids=" ".join)
+def test_every_word_compiles_in_cxx(kept: Kept, tmp_path: Path, compiler: list[str]) -> None:
+    words = ["kept", "std", "linux", "unix", "errno", "stdin", "time", "int", "new", "std.string", "optional"]
+    names = {"type": "string", "enum": words, "default": "std"}
+    generate(kept, tmp_path, "time", EVERY_WORD | dict.fromkeys(words, names), "cxx")
+    assert cxx_errors('#include "time.hpp"\n#include "time.hpp"\n' + CXX_MAIN, tmp_path, compiler) == ""
 
 
 def test_every_word_passes_mypy_and_ruff(kept: Kept, tmp_path: Path) -> None:
@@ -42,11 +63,14 @@ def test_random_schemas_compile(kept: Kept, tmp_path: Path) -> None:
         if refused(kept, tmp_path, keys):
             continue
         names.append(name)
-        for language in ("c", "python", "swift"):
+        for language in SUFFIXES:
             generate(kept, tmp_path, name, keys, language)
     includes = "".join(f'#include "{name}.h"\n' for name in names)
     for compiler in compilers():
         assert c_errors(includes + MAIN, tmp_path, compiler) == ""
+    includes = "".join(f'#include "{name}.hpp"\n' for name in names)
+    for compiler in compilers(CXX_COMPILERS):
+        assert cxx_errors(includes + CXX_MAIN, tmp_path, compiler) == ""
     assert python_errors(*(tmp_path / f"{name}.py" for name in names)) == ""
     for name in names[: 3 + SCHEMAS // 20]:
         assert swift_errors(tmp_path / f"{name}.swift") == ""
@@ -82,6 +106,16 @@ int main(void) {
   return status == KEPT_OK ? player_set_theme(NULL, PLAYER_THEME_LIGHT, NULL) : 0;
 }
 """,
+    "cxx": """\
+#include "player.hpp"
+int main() {
+  kept::store store;
+  std::string name = store.get(player_keys::audio_name);
+  store.set(player_keys::audio_name, name);
+  store.set(player_keys::audio_volume, 5);
+  store.set(player_keys::theme, player_keys::theme_choice::light);
+}
+""",
     "python": """\
 import kept
 import player
@@ -114,6 +148,8 @@ def errors_of_user(kept: Kept, folder: Path, keys: dict[str, Any], language: str
     match language:
         case "c":
             return c_errors(USERS["c"], folder)
+        case "cxx":
+            return cxx_errors(USERS["cxx"], folder)
         case "python":
             (folder / "user.py").write_text(USERS["python"])
             return python_errors(file, folder / "user.py")
@@ -128,7 +164,8 @@ def test_a_renamed_key_a_narrower_type_and_a_wrong_choice_do_not_compile(
     assert errors_of_user(kept, tmp_path, KEYS, language) == ""
     for keys, mention in ((RENAMED, "volume"), (NARROWED, "volume"), (CHOICES, "name"), (WITHOUT, "light")):
         errors = errors_of_user(kept, tmp_path, keys, language)
-        assert (mention in errors.lower() or language == "python") and "user" in errors + "user" * (language == "c")
+        where = "program.c" if language.startswith("c") else "user"
+        assert where in errors and (mention in errors.lower() or language in ("cxx", "python"))
 
 
 # MARK: C
@@ -197,4 +234,62 @@ int main(void) {
 def test_getters_and_setters_in_c(kept: Kept, tmp_path: Path) -> None:
     generate(kept, tmp_path, "player", EVERY_WORD, "c")
     done = run(c_program(C_TEST, tmp_path))
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+# MARK: C++
+
+CXX_TEST = """\
+#include "player.hpp"
+#include <cstdio>
+#define CHECK(condition) if (!(condition)) { std::printf("line %d: %s\\n", __LINE__, #condition); return 1; }
+namespace keys = player_keys;
+template <typename Call>
+kept_status status_of(Call call) {
+  try {
+    call();
+    return KEPT_OK;
+  } catch (const kept::error &error) { return error.status(); }
+}
+int main() {
+  kept::store store("memory:");
+  // Without declarations the defaults are those of the header.
+  CHECK(store.get(keys::audio_volume) == 50);
+  CHECK(store.get(keys::audio_theme) == keys::audio_theme_choice::dark);
+  CHECK(store.get(keys::title).size() == 25 && store.get(keys::title) == keys::title.otherwise());
+  CHECK(store.get(keys::icon).size() == 6 && store.get(keys::icon)[2] == std::byte{255});
+  CHECK(store.get(keys::started).nanoseconds == 6);
+  CHECK(store.get(keys::big) == UINT64_MAX && store.get(keys::low) == INT64_MIN);
+  CHECK(std::isnan(store.get(keys::nan)) && std::signbit(store.get(keys::minus)));
+  CHECK(store.get(keys::port) == keys::port_choice::value_443);
+  CHECK(store.get(keys::tags).text == "[\\"a\\",\\"b\\"]");
+  CHECK(!store.get(keys::plain) && !store.get(keys::a) && !store.get(keys::window));
+  // A stored value that is not a choice.
+  store.set("audio.theme", "red");
+  store.set("port", 81);
+  CHECK(status_of([&] { store.get(keys::audio_theme); }) == KEPT_WRONG_TYPE);
+  CHECK(status_of([&] { store.get(keys::port); }) == KEPT_WRONG_TYPE);
+  auto none = static_cast<keys::audio_theme_choice>(99);
+  CHECK(status_of([&] { store.set(keys::audio_theme, none); }) == KEPT_INVALID);
+  store.set(keys::audio_theme, keys::audio_theme_choice::high_contrast);
+  CHECK(store.get<std::string>("audio.theme") == "high-contrast");
+  store.set(keys::port, keys::port_choice::minus_1);
+  CHECK(store.get<int>("port") == -1 && store.get(keys::port) == keys::port_choice::minus_1);
+  // Declared.
+  CHECK(keys::declare(store) == KEPT_OK);
+  std::uint64_t revision = store.revision();
+  CHECK(keys::declare(store) == KEPT_OK && store.revision() == revision);
+  CHECK(status_of([&] { store.set(keys::audio_volume, keys::audio_volume_maximum + 1); }) == KEPT_INVALID);
+  store.set(keys::audio_volume, keys::audio_volume_maximum);
+  store.set(keys::plain, "text");
+  CHECK(store.get(keys::plain) == "text" && store.snapshot().get(keys::audio_volume) == 100);
+  store.set(keys::plain, std::nullopt);
+  CHECK(!store.get(keys::plain));
+}
+"""
+
+
+def test_keys_in_cxx(kept: Kept, tmp_path: Path) -> None:
+    generate(kept, tmp_path, "player", EVERY_WORD, "cxx")
+    done = run(cxx_program(CXX_TEST, tmp_path))
     assert (done.returncode, done.stdout) == (0, "")

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from generated import c_program, generate, run, swift_program
+from generated import SUFFIXES, c_program, cxx_program, generate, run, swift_program
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -90,6 +90,33 @@ int main(int count, char **words) {
 }
 """
 
+CXX = """\
+#include "copied.hpp"
+#include <cstdio>
+namespace keys = copied_keys;
+int main(int, char **words) try {
+  kept::store from(words[1]), to(words[2]);
+  keys::declare(to);
+  const auto copy = [&](const auto &key) { to.set(key, from.get(key)); };
+  copy(keys::flag);
+  copy(keys::count);
+  copy(keys::big);
+  copy(keys::ratio);
+  copy(keys::title);
+  copy(keys::blob);
+  copy(keys::when);
+  copy(keys::theme);
+  copy(keys::level);
+  copy(keys::tags);
+  copy(keys::sizes);
+  copy(keys::frame);
+  copy(keys::window);
+} catch (const kept::error &error) {
+  std::puts(error.what());
+  return 1;
+}
+"""
+
 SWIFT = """\
 import Kept
 
@@ -142,17 +169,17 @@ VALUES = st.fixed_dictionaries(
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, ModuleType]:
-    """Copying from one store into another: a program in C, one in Swift, and the module for Python."""
+def programs(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Path], ModuleType]:
+    """Copying from one store into another: programs in C, C++ and Swift, and the module for Python."""
     folder = tmp_path_factory.mktemp("generated")
     command = runner(environment_in(folder))
-    files = {language: generate(command, folder, "copied", KEYS, language) for language in ("c", "python", "swift")}
+    files = {language: generate(command, folder, "copied", KEYS, language) for language in SUFFIXES}
     swift = swift_program({"main.swift": SWIFT, "Copied.swift": files["swift"].read_text("utf-8")})
     spec = importlib.util.spec_from_file_location("copied", files["python"])
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return c_program(C, folder), swift, module
+    return [c_program(C, folder), cxx_program(CXX, folder), swift], module
 
 
 def write(store: kept.Store, name: str, value: Any) -> None:
@@ -163,11 +190,11 @@ def write(store: kept.Store, name: str, value: Any) -> None:
         store[name] = value
 
 
-def test_random_values_are_the_same_in_every_language(programs: tuple[Path, Path, ModuleType], tmp_path: Path) -> None:
-    in_c, in_swift, in_python = programs
-    places = [str(tmp_path / name) for name in ("first", "second", "third", "last")]
+def test_random_values_are_the_same_in_every_language(programs: tuple[list[Path], ModuleType], tmp_path: Path) -> None:
+    compiled, in_python = programs
+    places = [str(tmp_path / name) for name in ("first", "second", "third", "fourth", "last")]
     keys = [key for key in vars(in_python).values() if isinstance(key, kept.Key)]
-    with kept.open(places[0]) as first, kept.open(places[2]) as third, kept.open(places[3]) as last:
+    with kept.open(places[0]) as first, kept.open(places[3]) as fourth, kept.open(places[4]) as last:
         in_python.declare(first)
         in_python.declare(last)
 
@@ -177,12 +204,12 @@ def test_random_values_are_the_same_in_every_language(programs: tuple[Path, Path
             for key in keys:
                 first[key] = values.get(key.name)
             write(first, in_python.FRAME, values.get("frame"))
-            for index, program in enumerate([in_c, in_swift]):
+            for index, program in enumerate(compiled):
                 done = run(program, places[index], places[index + 1])
                 assert done.returncode == 0, done.stdout + done.stderr
             for key in keys:
-                last[key] = third[key]
-            write(last, in_python.FRAME, third.get(in_python.FRAME))
+                last[key] = fourth[key]
+            write(last, in_python.FRAME, fourth.get(in_python.FRAME))
             assert first.export() == last.export()
 
         check()

@@ -271,15 +271,11 @@ struct CHeader {
     case (_, let value?): if let literal = CLiteral.of(value, key.shape) { constants.append(("DEFAULT", literal)) }
     default: break
     }
-    let rules = [
-      ("minimum", "MINIMUM"), ("maximum", "MAXIMUM"), ("exclusiveMinimum", "EXCLUSIVE_MINIMUM"),
-      ("exclusiveMaximum", "EXCLUSIVE_MAXIMUM"), ("multipleOf", "MULTIPLE_OF"), ("minLength", "MIN_LENGTH"),
-      ("maxLength", "MAX_LENGTH"), ("minItems", "MIN_ITEMS"), ("maxItems", "MAX_ITEMS"),
-      ("minProperties", "MIN_PROPERTIES"), ("maxProperties", "MAX_PROPERTIES"),
-    ]
-    for (word, name) in rules {
+    for word in GeneratedKey.bounds {
       let value = key.rules[ExactString(word)].map(key.shape.form)
-      if let literal = value.flatMap({ CLiteral.of($0, key.shape) }) { constants.append((name, literal)) }
+      if let literal = value.flatMap({ CLiteral.of($0, key.shape) }) {
+        constants.append((Words(of: word).capitals, literal))
+      }
     }
     if case .choices(let choices) = key.shape, !choices.areTexts {
       do throws(StoreError) {

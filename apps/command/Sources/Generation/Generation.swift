@@ -6,7 +6,7 @@ public import Kept
 ///
 /// Another language or a page for people is one more case, and one more file that writes it.
 public enum Target: String, CaseIterable, Sendable {
-  case c, python, swift
+  case c, cxx, python, swift
 
   /// The source text of a list of declarations; the same list gives the same text.
   ///
@@ -20,6 +20,7 @@ public enum Target: String, CaseIterable, Sendable {
     let schema = try GeneratedSchema(list, called: name, names)
     return switch self {
     case .c: try CHeader.text(of: schema)
+    case .cxx: try CxxHeader.text(of: schema)
     case .python: try PythonModule.text(of: schema)
     case .swift: try SwiftFile.text(of: schema)
     }
@@ -97,6 +98,12 @@ struct GeneratedKey {
     }
     return parts.joined(separator: ", ") + "."
   }
+
+  /// The rules that C and C++ have constants for.
+  static let bounds = [
+    "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems",
+    "maxItems", "minProperties", "maxProperties",
+  ]
 
   /// Those that a line of text says well.
   private static let shownRules = [

@@ -6,18 +6,19 @@ struct Generate: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "generate",
     abstract: "Writes the keys of a file of declarations as code.",
-    usage: "kept generate FILE (--c | --python | --swift) [--output FILE]",
+    usage: "kept generate FILE (--c | --cxx | --python | --swift) [--output FILE]",
     discussion: """
       FILE is what `kept declare` reads and `kept describe --json` prints; - reads standard input. Nothing is written \
       if the language cannot express a declaration.
       """)
 
   enum Language: String, EnumerableFlag {
-    case c, python, swift
+    case c, cxx, python, swift
 
     static func help(for language: Language) -> ArgumentHelp? {
       switch language {
       case .c: "Write a header for C99 and C++."
+      case .cxx: "Write a header for C++17, on kept.hpp."
       case .python: "Write a module for Python."
       case .swift: "Write a file for Swift."
       }
@@ -44,7 +45,7 @@ struct Generate: ParsableCommand {
 
   func run() throws {
     let path = try words.expect(1...1, "one file of declarations")[0]
-    guard let language else { throw ValidationError("no language was given; add --c, --python or --swift") }
+    guard let language else { throw ValidationError("no language was given; add --c, --cxx, --python or --swift") }
     let list = try DeclarationFile.list(path)
     var arguments = ["generate", language.rawValue, name ?? Self.name(of: path)]
     for pair in names { arguments += try Self.halves(of: pair, in: list) }
