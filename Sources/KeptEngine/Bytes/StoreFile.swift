@@ -44,7 +44,7 @@ package final class StoreFile: Sendable {
   ///
   /// Written, not only allocated: a sync after a write into a hole must also write where the new block is.
   package func writeZeros(from start: Int, to end: Int) throws(StoreError) {
-    let zeros = UnsafeMutableRawBufferPointer.allocate(byteCount: 32 << 10, alignment: 8)
+    let zeros = UnsafeMutableRawBufferPointer.allocate(byteCount: min(32 << 10, max(end - start, 1)), alignment: 8)
     defer { zeros.deallocate() }
     zeros.initializeMemory(as: UInt8.self, repeating: 0)
     for at in stride(from: start, to: end, by: zeros.count) {

@@ -121,14 +121,15 @@ package final class Journal: Sendable {
   /// Writes zeros over the head of a frame that is no longer valid, and syncs them.
   package func erase(at position: Position) throws(StoreError) {
     var zero: UInt64 = 0
-    try withUnsafeBytes(of: &zero) { bytes in
-      Result { () throws(StoreError) in try file.write(bytes, at: offset(of: position)) }
-    }.get()
+    try withUnsafeBytes(of: &zero) { bytes throws(StoreError) in try file.write(bytes, at: offset(of: position)) }
     try file.sync()
   }
 
   /// Writes zeros ahead of a position that frames have reached, if few are left.
-  package func writeAhead(of position: Position) throws(StoreError) {
+  ///
+  /// - Parameter length: of these frames. Long ones are not written into zeros: that writes each byte twice.
+  package func writeAhead(of position: Position, after length: Int) throws(StoreError) {
+    guard length < Self.ahead / 8 else { return }
     let start = offset(of: position)
     guard let size = try lengthBelow(start + Self.ahead / 2) else { return }
     try file.writeZeros(from: size, to: start + Self.ahead)

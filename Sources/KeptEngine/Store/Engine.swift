@@ -344,7 +344,6 @@ package final class Engine: Sendable {
         try engine.catchUp(&state)
         guard frames.begin == state.chain.place.position else { throw Engine.unlockedWriter }
         try engine.write(frames, state)
-        try? state.chain.last.writeAhead(of: frames.place.position)
       }
     }
 
@@ -428,10 +427,7 @@ package final class Engine: Sendable {
   func publish(_ state: inout State) throws(StoreError) {
     guard state.writer.place.position > state.chain.place.position else { return }
     try write(state.writer, state)
-    let journal = state.chain.last
     add(state.writer, &state)
-    // Without room for more zeros, frames still fit into those that are left.
-    try? journal.writeAhead(of: state.chain.place.position)
   }
 
   private func write(_ frames: FrameWriter, _ state: borrowing State) throws(StoreError) {
@@ -447,6 +443,8 @@ package final class Engine: Sendable {
       throw Self.unlockedWriter
     }
     pulse.wakeSleepers()
+    // Without room for more zeros, frames still fit into those that are left.
+    try? journal.writeAhead(of: frames.place.position, after: frames.bytes.count)
   }
 
   private static var unlockedWriter: StoreError {
