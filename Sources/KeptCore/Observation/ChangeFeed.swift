@@ -36,7 +36,7 @@ final class ChangeFeed: CommitObserver {
   // Whether there are groups. Without groups there is no mail.
   private let hasObservers = Atomic<Bool>(false)
   /// Whether any handle observes the store, as far as a look without the lock can tell.
-  var isObserved: Bool { hasObservers.load(ordering: .acquiring) }
+  package var isObserved: Bool { hasObservers.load(ordering: .acquiring) }
   private let storage: any Storage
 
   init(_ storage: any Storage) {
@@ -130,10 +130,11 @@ final class ChangeFeed: CommitObserver {
     }
   }
 
-  package func whileSilent(_ makeVisible: () -> Void) {
-    guard !isObserved else { return }
+  /// Makes a commit visible by calling `makeVisible` if there are no observers, while none can begin; else it does
+  /// nothing.
+  func whileSilent<Result>(_ makeVisible: () -> Result?) -> Result? {
     // It changes with the monitor locked.
-    state.updateQuietly { _ in if !isObserved { makeVisible() } }
+    isObserved ? nil : state.updateQuietly { _ in isObserved ? nil : makeVisible() }
   }
 
   /// The observers whose delivery fetches their mail, and the revision up to which the mail is complete.

@@ -13,8 +13,8 @@ package protocol CommitObserver: AnyObject, Sendable {
     _ makeVisible: (_ delivered: Revision?) throws(Failure) -> Publication
   ) throws(Failure)
 
-  /// Calls `makeVisible` once if there are no observers, while none can begin; else it does nothing.
-  func whileSilent(_ makeVisible: () -> Void)
+  /// Whether there are observers.
+  var isObserved: Bool { get }
 }
 
 /// The commits that a group commit has made visible.

@@ -32,7 +32,8 @@ protocol FastStorage: Storage {
 
   /// Commits a new value of one key at once; nil, with nothing done, if that needs ``Storage/commit(_:)``.
   ///
-  /// No handle observes the commit. If it has to be durable, a ``Storage/flush()`` must follow.
+  /// Call it only while no handle observes the storage, and none can begin to. If the commit has to be durable, a
+  /// ``Storage/flush()`` must follow.
   func put(_ value: Value, for key: PreparedBytes, _ durability: Durability, tag: String?) -> Revision?
 
   /// Commits a batch in the same way.

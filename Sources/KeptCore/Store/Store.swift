@@ -255,10 +255,9 @@ extension Store {
 
   /// Calls `commit` unless the commit would be observed.
   private func alone(_ commit: (any FastStorage) -> Revision?) -> Revision? {
-    // The storage looks again with the write lock, which would be taken in vain.
-    guard laterVersion.load(ordering: .acquiring) == 0, !shared.feed.isObserved, let revision = fast.flatMap(commit)
-    else { return nil }
-    noteWrite()
+    guard laterVersion.load(ordering: .acquiring) == 0, let fast else { return nil }
+    let revision = shared.feed.whileSilent { commit(fast) }
+    if revision != nil { noteWrite() }
     return revision
   }
 

@@ -254,17 +254,13 @@ extension LocalStorage: FastStorage {
     _ durability: Durability, _ tag: String?, _ build: (Chain, FrameWriter) throws(StoreError) -> Bool
   ) -> Revision? {
     guard (try? checkPlace(before: durability)) != nil else { return nil }
-    var revision: Revision?
-    whileSilent {
-      revision = engine.tryCommit { chain, frames throws(StoreError) in
-        let head = FrameHead(writer: engine.author, revision: chain.revision + 1, time: now(), tag: tag)
-        try frames.begin(head, notesEdits: true)
-        guard try build(chain, frames) else { return false }
-        if frames.mark.count > 0 { try frames.end() }
-        return true
-      }
+    return engine.tryCommit { chain, frames throws(StoreError) in
+      let head = FrameHead(writer: engine.author, revision: chain.revision + 1, time: now(), tag: tag)
+      try frames.begin(head, notesEdits: true)
+      guard try build(chain, frames) else { return false }
+      if frames.mark.count > 0 { try frames.end() }
+      return true
     }
-    return revision
   }
 
   /// Adds the change that an edit makes, nil being a removal; returns false if that takes more than setting a value, or
@@ -370,12 +366,7 @@ extension LocalStorage {
   }
 
   /// Whether observers in this process receive what it commits.
-  private var isObserved: Bool {
-    guard let observer = commitObserver.read(\.self) else { return false }
-    var isSilent = false
-    observer.whileSilent { isSilent = true }
-    return !isSilent
-  }
+  private var isObserved: Bool { commitObserver.read(\.self)?.isObserved == true }
 }
 
 extension LocalStorage: ObservableStorage {
@@ -397,11 +388,6 @@ extension LocalStorage: ObservableStorage {
       try body()
       return Publication(preceding: preceding, commits: delivered == nil ? [] : [(commit(), by: author)])
     }
-  }
-
-  /// Calls `body` unless a commit has to be reported.
-  private func whileSilent(_ body: () -> Void) {
-    if let observer = commitObserver.read(\.self) { observer.whileSilent(body) } else { body() }
   }
 }
 

@@ -33,6 +33,17 @@ import Testing
     #expect(try ChildProcess(opening: folder.path + "/store").ask("get", "a") == "2")
   }
 
+  @Test func `leaves a commit that a handle observes to others`() throws {
+    func put(_ value: Value) throws -> Bool { try KeyName("a").withPrepared { store.putKnown(value, for: $0) } }
+    let other = try Store.open(folder.path + "/store")
+    let subscription = try other.observe(.key(KeyName("b"))) { _ in }
+    #expect(try !put(2))
+    #expect(try store.currentRevision() == 3)
+    subscription.cancel()
+    #expect(try put(2))
+    #expect(try store.currentRevision() == 4)
+  }
+
   @Test func `sets a key whose value is not in memory`() throws {
     func long(_ last: UInt8) -> Value { .bytes(Array(repeating: 0, count: 9000) + [last]) }
     #expect(try put("unknown", 1) == 4)
@@ -103,9 +114,6 @@ import Testing
       #expect(try put(key, value) == nil)
     }
     #expect(try put("c", 2) == 7)
-    let subscription = try store.observe(.key(KeyName("c"))) { _ in }
-    #expect(try put("c", 3) == nil)
-    subscription.cancel()
   }
 
   @Test func `stores a value in the form of its declaration`() throws {
