@@ -26,7 +26,8 @@ static inline bool kept_has_size_limit(void) {
 
 /// Blocks the signal in this thread; without a limit this has no effect.
 static inline kept_size_signal kept_hold_size_signal(void) {
-  kept_size_signal held = { .isHeld = false };
+  kept_size_signal held;
+  held.isHeld = false;
 #if defined(__linux__)
   if (!kept_has_size_limit()) return held;
   sigset_t signals;

@@ -32,12 +32,14 @@ package final class ByteBuffer {
   /// Makes room for more bytes.
   ///
   /// Throws `failed` without memory for them.
+  @inline(__always)
   package func reserve(_ more: Int) throws(StoreError) {
     let (needed, isTooMuch) = count.addingReportingOverflow(more)
     guard !isTooMuch else { throw shortage(of: more) }
     if needed > capacity { try grow(to: max(needed, 2 * capacity, 4096)) }
   }
 
+  @inline(never)
   private func grow(to wanted: Int) throws(StoreError) {
     guard let larger = kept_resized_memory(memory, wanted) else { throw shortage(of: wanted) }
     (memory, capacity) = (larger, wanted)
@@ -54,9 +56,8 @@ package final class ByteBuffer {
   @inline(__always)
   package func add(_ more: Int) throws(StoreError) -> UnsafeMutableRawBufferPointer {
     try reserve(more)
-    let start = count
-    count += more
-    return UnsafeMutableRawBufferPointer(rebasing: mutableBytes[start...])
+    defer { count += more }
+    return UnsafeMutableRawBufferPointer(start: memory.map { $0 + count }, count: more)
   }
 
   package func add(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
@@ -65,9 +66,10 @@ package final class ByteBuffer {
   }
 
   package func add(number: some FixedWidthInteger) throws(StoreError) {
-    try withUnsafeBytes(of: number.littleEndian) { bytes in Result { () throws(StoreError) in try add(bytes) } }.get()
+    try withUnsafeBytes(of: number.littleEndian) { bytes throws(StoreError) in try add(bytes) }
   }
 
+  @inline(__always)
   package func addZeros(_ more: Int) throws(StoreError) {
     if more > 0 { try add(more).initializeMemory(as: UInt8.self, repeating: 0) }
   }

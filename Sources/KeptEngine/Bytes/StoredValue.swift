@@ -107,8 +107,7 @@ extension Value {
       try body(StoredValue(kind: storedKind, payload: bytes))
     }
     func pass(number: some FixedWidthInteger) throws(StoreError) {
-      try withUnsafeBytes(of: number.littleEndian) { bytes in Result { () throws(StoreError) in try pass(bytes) } }
-        .get()
+      try withUnsafeBytes(of: number.littleEndian) { bytes throws(StoreError) in try pass(bytes) }
     }
     switch self {
     case .null: try pass(UnsafeRawBufferPointer(start: nil, count: 0))
@@ -122,9 +121,9 @@ extension Value {
       try bytes.withUnsafeBytes { bytes in Result { () throws(StoreError) in try pass(bytes) } }.get()
     case .date(let date):
       var words: (Int64, Int32) = (date.seconds.littleEndian, date.nanoseconds.littleEndian)
-      try withUnsafeBytes(of: &words) { bytes in
-        Result { () throws(StoreError) in try pass(UnsafeRawBufferPointer(rebasing: bytes[..<12])) }
-      }.get()
+      try withUnsafeBytes(of: &words) { bytes throws(StoreError) in
+        try pass(UnsafeRawBufferPointer(rebasing: bytes[..<12]))
+      }
     case .array, .dictionary:
       try withJSON { text throws(StoreError) in try pass(UnsafeRawBufferPointer(text)) }
     }

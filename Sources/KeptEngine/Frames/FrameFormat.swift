@@ -28,13 +28,17 @@ package struct FrameHead: Equatable, Sendable {
   ///
   /// A clock may be set back, so this need not grow from frame to frame.
   package var time: Int64
-  package var tag: String?
+  package var tag: String? { hasTag ? text : nil }
+  // Apart, because copying an optional String calls four functions.
+  private var text: String
+  private var hasTag: Bool
   /// Whether a secret was replaced or removed, or a key was declared one: a checkpoint is due, after which no file has
   /// the bytes of before.
   package var erases: Bool
 
   package init(writer: UInt64, revision: Revision, time: Int64, tag: String? = nil, erases: Bool = false) {
-    (self.writer, self.revision, self.time, self.tag, self.erases) = (writer, revision, time, tag, erases)
+    (self.writer, self.revision, self.time, self.erases) = (writer, revision, time, erases)
+    (text, hasTag) = (tag ?? "", tag != nil)
   }
 }
 

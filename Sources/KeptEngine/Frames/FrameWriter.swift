@@ -6,8 +6,8 @@ package import KeptValues
 /// A new value of a key; nil if it is removed.
 // A tuple would be destroyed by the runtime, which looks its parts up.
 package struct KeyEdit: Sendable {
-  package let key: KeyName
-  package let value: Value?
+  package fileprivate(set) var key: KeyName
+  package fileprivate(set) var value: Value?
 }
 
 /// Frames that are written and published together.
@@ -26,15 +26,31 @@ package final class FrameWriter {
   package private(set) var isSeal = false
   /// The head of the last frame.
   package private(set) var head = FrameHead(writer: 0, revision: 0, time: 0)
-  // The edits of the frame so far, in memory that is reused, too.
+  // The edits of the frame so far, and behind them those of earlier frames: removing one takes longer than overwriting
+  // it.
   private var noted: [KeyEdit] = []
+  private var notedCount = 0
   private var notesEdits = false
 
   package init() {}
 
   /// The changes, if it is one commit that this process need not read again: it only removes values, and sets such as
   /// are kept in memory and stored as they are.
-  package var edits: [KeyEdit]? { notesEdits ? noted : nil }
+  package var edits: [KeyEdit]? {
+    if noted.count > notedCount { noted.removeSubrange(notedCount...) }
+    return notesEdits ? noted : nil
+  }
+
+  private func note(_ key: KeyName, _ value: Value?) {
+    guard notesEdits else { return }
+    if notedCount < noted.count {
+      // Copying an edit as a whole takes longer.
+      (noted[notedCount].key, noted[notedCount].value) = (key, value)
+    } else {
+      noted.append(KeyEdit(key: key, value: value))
+    }
+    notedCount += 1
+  }
 
   /// The frames that were ended.
   package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer.bytes[..<start]) }
@@ -56,14 +72,15 @@ package final class FrameWriter {
     changes = 0
     self.head = head
     self.notesEdits = notesEdits && start == 0
-    // Of one edit, it is faster than removing all.
-    while noted.popLast() != nil {}
-    try buffer.addZeros(FrameFormat.headBytes)
+    notedCount = 0
+    // The rest is known at the end.
+    _ = try buffer.add(FrameFormat.headBytes)
     buffer.put(self.head.writer, at: start + 8)
     buffer.put(self.head.revision, at: start + 16)
     buffer.put(self.head.time, at: start + 24)
-    if self.head.erases { markErasing() }
-    guard let tag = self.head.tag else { return buffer.put(FrameFormat.noTag, at: start + 36) }
+    buffer.put(FrameFormat.noTag, at: start + 36)
+    buffer.put(self.head.erases ? FrameFormat.erases : 0, at: start + 38)
+    guard let tag = self.head.tag else { return }
     try ExactString(tag).withBytes { bytes throws(StoreError) in
       let length = min(bytes.count, FrameFormat.longestTag)
       buffer.put(UInt16(length), at: start + 36)
@@ -75,13 +92,13 @@ package final class FrameWriter {
   package func add(_ value: Value, for key: KeyName) throws(StoreError) {
     try value.withStored { stored throws(StoreError) in try add(.value, key, stored.kind, stored.payload) }
     guard let bytes = value.bytesAsStored, bytes <= StoredValue.mostInMemory else { return notesEdits = false }
-    if notesEdits { noted.append(KeyEdit(key: key, value: value)) }
+    note(key, value)
   }
 
   /// Adds a change without a payload: `removed`, `undeclared` or `acknowledged`.
   package func add(_ effect: FrameEffect, for key: KeyName? = nil) throws(StoreError) {
     try add(effect, key, StoredValue.none, UnsafeRawBufferPointer(start: nil, count: 0))
-    if notesEdits, let key { noted.append(KeyEdit(key: key, value: nil)) }
+    if let key { note(key, nil) }
   }
 
   /// Adds the declaration of a key, or the limits of the history without a key, as JSON.
@@ -92,9 +109,9 @@ package final class FrameWriter {
   }
 
   package func add(schemaVersion version: UInt32) throws(StoreError) {
-    try withUnsafeBytes(of: version.littleEndian) { bytes in
-      Result { () throws(StoreError) in try add(.schemaVersion, nil, StoredValue.none, bytes) }
-    }.get()
+    try withUnsafeBytes(of: version.littleEndian) { bytes throws(StoreError) in
+      try add(.schemaVersion, nil, StoredValue.none, bytes)
+    }
   }
 
   package func add(_ lists: [DeclaredList]) throws(StoreError) {
@@ -103,30 +120,21 @@ package final class FrameWriter {
     try add(.lists, nil, StoredValue.none, buffer.bytes)
   }
 
+  /// - Parameter key: nil for a change that is not about a key.
   private func add(
     _ effect: FrameEffect, _ key: KeyName?, _ kind: UInt8, _ payload: UnsafeRawBufferPointer
-  ) throws(StoreError) {
-    guard let key else {
-      return try add(effect, UnsafeBufferPointer(start: nil, count: 0), kind, payload)
-    }
-    try key.exact.withBytes { key throws(StoreError) in try add(effect, key, kind, payload) }
-  }
-
-  /// - Parameter key: at most 1,024 bytes; empty for a change that is not about a key.
-  private func add(
-    _ effect: FrameEffect, _ key: UnsafeBufferPointer<UInt8>, _ kind: UInt8, _ payload: UnsafeRawBufferPointer
   ) throws(StoreError) {
     guard let payloadBytes = UInt32(exactly: payload.count) else { throw tooLarge }
     if payloadBytes > 0 { hasPayload = true }
     if effect.rawValue > FrameEffect.value.rawValue { notesEdits = false }
-    let bytes = try buffer.add(FrameFormat.changeBytes + key.count + payload.count)
-    bytes[0] = effect.rawValue
-    bytes[1] = kind
-    bytes.storeBytes(of: UInt16(truncatingIfNeeded: key.count).littleEndian, toByteOffset: 2, as: UInt16.self)
-    bytes.storeBytes(of: payloadBytes.littleEndian, toByteOffset: 4, as: UInt32.self)
+    // At most 1,024.
+    let keyBytes = key?.text.utf8.count ?? 0
+    let bytes = try buffer.add(FrameFormat.changeBytes + keyBytes + payload.count)
+    let head = UInt64(effect.rawValue) | UInt64(kind) << 8 | UInt64(keyBytes) << 16 | UInt64(payloadBytes) << 32
+    bytes.storeBytes(of: head.littleEndian, as: UInt64.self)
     let texts = UnsafeMutableRawBufferPointer(rebasing: bytes[FrameFormat.changeBytes...])
-    texts.copyMemory(from: UnsafeRawBufferPointer(key))
-    UnsafeMutableRawBufferPointer(rebasing: texts[key.count...]).copyMemory(from: payload)
+    key?.exact.withBytes { texts.copyMemory(from: UnsafeRawBufferPointer($0)) }
+    UnsafeMutableRawBufferPointer(rebasing: texts[keyBytes...]).copyMemory(from: payload)
     changes += 1
   }
 

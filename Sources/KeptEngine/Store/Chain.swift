@@ -177,7 +177,7 @@ package final class Chain {
 
   /// Adds the same by its edits, whose keys ``takeChanged()`` does not return.
   func add(_ edits: [KeyEdit], of frames: FrameWriter) throws(StoreError) {
-    try overlay.add(edits, frames.head)
+    try overlay.add(edits, of: frames)
     place = frames.place
   }
 

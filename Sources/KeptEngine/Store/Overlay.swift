@@ -68,16 +68,19 @@ struct Overlay {
   /// Adds the changes of a commit of this process.
   ///
   /// ``takeChanged()`` does not return their keys.
-  mutating func add(_ edits: [KeyEdit], _ head: FrameHead) throws(StoreError) {
-    for edit in edits {
-      try allowance.take(edit.key.text.utf8.count + (edit.value?.bytes ?? 0), to: "read the changes")
-      try prepare(edit.key)
-      keys[edit.key, default: KeyChange()].put(edit.value, at: head.revision)
+  mutating func add(_ edits: [KeyEdit], of frames: FrameWriter) throws(StoreError) {
+    let revision = frames.head.revision
+    for index in edits.indices {
+      // An iterator would copy each edit as a whole, twice.
+      let (key, value) = (edits[index].key, edits[index].value)
+      try allowance.take(key.text.utf8.count + (value?.bytes ?? 0), to: "read the changes")
+      try prepare(key)
+      keys[key, default: KeyChange()].put(value, at: revision)
     }
-    add(head)
+    add(frames.head)
   }
 
-  private mutating func add(_ head: FrameHead) {
+  private mutating func add(_ head: consuming FrameHead) {
     revision = head.revision
     if head.erases { erases = true }
     heads.append(head)

@@ -48,20 +48,25 @@ final class LocalIndex: EngineFollower {
   func follow(_ chain: Chain, edits: [KeyEdit]) {
     maintenance.note(chain)
     state.updateQuietly { state in
-      change(chain) { table in for edit in edits { put(edit, chain, in: table) } }
+      // An iterator would copy each edit as a whole, twice.
+      change(chain) { table in
+        for index in edits.indices { put(edits[index].key, edits[index].value, chain, in: table) }
+      }
       for (view, reading) in state.views {
         view.index.change(current: chain.position, applied: chain.revision) { table in
-          for edit in edits where view.index.knows(edit.key) { put(edit, chain, in: table, reading) }
+          for edit in edits where view.index.knows(edit.key) { put(edit.key, edit.value, chain, in: table, reading) }
         }
       }
     }
   }
 
   @inline(never)
-  private func put(_ edit: KeyEdit, _ chain: Chain, in table: EntryTable, _ reading: (any EntryReading)? = nil) {
-    if table.put(edit.value, ofKnown: edit.key, chain.revision, reading) { return }
+  private func put(
+    _ key: KeyName, _ value: Value?, _ chain: Chain, in table: EntryTable, _ reading: (any EntryReading)? = nil
+  ) {
+    if table.put(value, ofKnown: key, chain.revision, reading) { return }
     // The key may have a declaration.
-    table.put(edit.key, found: entry(of: edit.key, chain), reading)
+    table.put(key, found: entry(of: key, chain), reading)
   }
 
   /// Changes the table; if it becomes too large, it is empty, and there is no image until the next checkpoint.
