@@ -61,6 +61,15 @@ import Testing
     return writer.place
   }
 
+  @Test func `zeros are written ahead after short frames alone`() throws {
+    let size = try journal.file.size()
+    let end = journal.begin + Position(size - JournalHeader.frames)
+    try journal.writeAhead(of: end, after: 64 << 10)
+    #expect(try journal.file.size() == size)
+    try journal.writeAhead(of: end, after: 64)
+    #expect(try journal.file.size() > size)
+  }
+
   @Test func `every kind of change is read as it was written`() throws {
     let end = try write { writer in
       try writer.begin(FrameHead(writer: 1, revision: 10, time: 5, tag: "käse"))
