@@ -81,6 +81,8 @@ EVERY_WORD: dict[str, Any] = {
         "default": {"$numberULong": "18446744073709551615"},
     },
     "low": {"type": "integer", "minimum": -(2**63), "default": -(2**63)},
+    "depth": {"type": "integer", "minimum": -9, "maximum": -3},
+    "cold": {"type": "number", "minimum": -273.15, "maximum": -0.5, "default": -1},
     "fraction": {"type": "integer", "minimum": 0.5, "multipleOf": 2},
     "nan": {"type": "number", "default": {"$numberDouble": "NaN"}},
     "minus": {"type": "number", "default": -0.0, "title": "t", "description": "d */ /* \\ x", "$comment": "c"},

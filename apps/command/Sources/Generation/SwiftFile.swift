@@ -317,7 +317,8 @@ enum SwiftConstraints {
     var constraints: [String] = []
     let (least, most) = (bound("minimum"), bound("maximum"))
     if let least, let most {
-      constraints.append(".range(\(least)...\(most))")
+      // Without parentheses, the sign would belong to the dots.
+      constraints.append(".range(\(least)...\(most.utf8.first == UInt8(ascii: "-") ? "(\(most))" : most))")
     } else {
       constraints += [least.map { ".minimum(\($0))" }, most.map { ".maximum(\($0))" }].compactMap(\.self)
     }

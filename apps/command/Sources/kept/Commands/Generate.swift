@@ -32,7 +32,7 @@ struct Generate: ParsableCommand {
   var output: String?
   @Option(
     help: ArgumentHelp(
-      "What the keys are the keys of: the prefix of names in C. By default the file's name up to its first dot.",
+      "The prefix of names in C, and of the enum in Swift; by default the file's name up to its first dot.",
       valueName: "name"))
   var name: String?
   @Option(
