@@ -178,7 +178,8 @@ typedef struct kept_options {
                                  process waits for longer. Any number is allowed: UINT32_MAX is 49 days */
   uint32_t delivery;          /* KEPT_BY_LIBRARY or KEPT_BY_HOST: which thread calls observers */
   uint32_t access;            /* KEPT_READ_WRITE, or KEPT_READ_ONLY to change nothing: see kept_open() */
-  const char *tag;            /* a name for the program that observers in every process receive; NULL for none */
+  const char *tag;            /* a name for the program that observers in every process receive, of at most 1024 bytes;
+                                 NULL for none */
   const char *managed;        /* the file of the managed layer: a path, or KEPT_STANDARD_FILE; NULL for none */
   const char *system;         /* the file of the system layer: a path, or KEPT_STANDARD_FILE; NULL for none */
   const char *environment;    /* the prefix of the environment variables to read, such as "PLAYER_"; NULL for none */

@@ -166,6 +166,23 @@ TEST(closing_the_store_ends_its_transactions) {
 
 TEST(rolling_back_NULL_is_allowed) { kept_rollback(NULL); }
 
+TEST(a_tag_has_at_most_1024_bytes) {
+  kept_store *store = fresh_store(), *other = NULL, *transaction = NULL;
+  kept_transaction_options options = KEPT_TRANSACTION_OPTIONS_INIT;
+  kept_options opening = KEPT_OPTIONS_INIT;
+  char tag[1026];
+  memset(tag, 't', 1023);
+  memcpy(tag + 1023, "\xC3\xA9", 3);
+  options.tag = opening.tag = tag;
+  EXPECT(KEPT_TOO_LARGE, kept_begin(store, &options, &transaction, &why));
+  CHECK_TEXT("the tag has 1025 bytes, but at most 1024 are allowed; shorten it", why.message);
+  EXPECT(KEPT_TOO_LARGE, kept_open("memory:", &opening, &other, &why));
+  memcpy(tag + 1022, "\xC3\xA9", 3);
+  EXPECT(KEPT_OK, kept_begin(store, &options, &transaction, &why));
+  EXPECT(KEPT_OK, kept_set_int64(transaction, "a", 1, &why));
+  EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));
+}
+
 /** The struct of the first version: the bytes behind it are not the program's. */
 TEST(options_of_an_older_program_are_accepted) {
   kept_store *store = fresh_store(), *transaction = NULL;

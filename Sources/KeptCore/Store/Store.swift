@@ -92,6 +92,7 @@ public final class Store: SettingsAccess {
   package static func open(
     _ location: String, options: StoreOptions, warning: (StoreError) -> Void
   ) throws(StoreError) -> Store {
+    try Limits.checkTag(options.tag?.utf8.count ?? 0)
     let sources = try options.layerSources(identifier: Location.identifier(in: location))
     try sources.checkManaged()
     _ = EagerInitialization.isOver

@@ -60,6 +60,7 @@ extension Store {
   /// In C: `kept_begin`.
   package func begin(durability: Durability? = nil, tag: String? = nil) throws(StoreError) -> Transaction {
     _ = try currentRevision()
+    try Limits.checkTag(tag?.utf8.count ?? 0)
     return Transaction(of: self, durability: durability, tag: tag)
   }
 }

@@ -71,7 +71,6 @@ enum FrameFormat {
   static let sealBytes = 16
   static let changeBytes = 8
   static let noTag: UInt16 = 0xFFFF
-  static let longestTag = 0xFFFE
   static let sealBit: UInt32 = 1
   static let erases: UInt16 = 1
 }

@@ -65,7 +65,7 @@ package final class FrameWriter {
 
   /// Begins the frame of one commit, and drops one that was not ended.
   ///
-  /// A tag that is longer than a frame admits is cut off. Throws `failed` without memory, as all that add to it do.
+  /// Throws `failed` without memory, as all that add to it do, and `tooLarge` for a tag that is too long.
   /// - Parameter notesEdits: whether ``edits`` has its changes, whose values the declarations of their keys must admit.
   package func begin(_ head: consuming FrameHead, notesEdits: Bool = false) throws(StoreError) {
     buffer.truncate(to: start)
@@ -82,9 +82,9 @@ package final class FrameWriter {
     buffer.put(self.head.erases ? FrameFormat.erases : 0, at: start + 38)
     guard let tag = self.head.tag else { return }
     try ExactString(tag).withBytes { bytes throws(StoreError) in
-      let length = min(bytes.count, FrameFormat.longestTag)
-      buffer.put(UInt16(length), at: start + 36)
-      try buffer.add(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<length])))
+      try Limits.checkTag(bytes.count)
+      buffer.put(UInt16(truncatingIfNeeded: bytes.count), at: start + 36)
+      try buffer.add(UnsafeRawBufferPointer(bytes))
     }
   }
 
