@@ -100,16 +100,18 @@ extension Engine {
   /// Closes the store; commits stay.
   ///
   /// The last process makes a checkpoint of a journal that would make the next opening slow. It may turn out not to be
-  /// the last: then another process opens a longer journal.
+  /// the last: then another process opens a longer journal. A process that has seen a secret being replaced removes its
+  /// bytes, because the others may be idle.
   package func close() {
     guard !state.read({ $0.isClosed }) else { return }
-    if !pulse.hasOtherHolder {
-      // If this fails, the next process does it.
-      _ = try? checkpoint { () throws(StoreError) in try isLong(Self.lengthAtLastClose) }
+    let isLast = !pulse.hasOtherHolder
+    // If this fails, the next process does it.
+    if isLast { _ = try? checkpoint { () throws(StoreError) in try isLong(Self.lengthAtLastClose) } }
+    if isLast || state.read({ $0.chain.erases }) {
       // The first call may only finish the checkpoint of a process that was killed.
       for _ in 0..<2 where (try? eraseDue()) ?? nil != nil { _ = try? checkpoint() }
-      _ = try? syncIfDirty()
     }
+    if isLast { _ = try? syncIfDirty() }
     state.update { $0.isClosed = true }
     // Another thread may be making a checkpoint. It needs the locks, and ends soon.
     work.wait { work in work.isCheckpoint ? nil : () }
