@@ -100,6 +100,9 @@ extension UnsafeRawBufferPointer {
   /// The bytes as text; nil if they are not UTF-8.
   package var text: String? { String(exactly: bindMemory(to: UInt8.self)) }
 
+  /// The key that the bytes are; nil if they are not a key.
+  package var keyName: KeyName? { text.flatMap { try? KeyName($0) } }
+
   /// CRC-32C of all bytes.
   var checksum: UInt32 { kept_checksum(0, baseAddress, count) }
 }

@@ -404,10 +404,18 @@ package final class Chain {
     revision >= before?.start ?? values.header.revision
   }
 
-  /// The keys that have changed after a revision; nil if a checkpoint has some of the commits since.
+  /// The keys that have changed after a revision; nil if removals since are forgotten.
+  ///
+  /// It looks at all keys if a checkpoint has some of the commits since.
   package func keys(changedAfter revision: Revision) throws(StoreError) -> Set<KeyName>? {
-    guard knowsCommits(after: revision) else { return nil }
     var found: Set<KeyName> = []
+    guard knowsCommits(after: revision) else {
+      guard revision >= floor else { return nil }
+      try forEachKey(below: "") { record, change, key throws(StoreError) in
+        if try change?.changed() ?? record?.changed ?? 0 > revision { found.insert(try key()) }
+      }
+      return found
+    }
     try overlay.addKeys(to: &found, changedAfter: revision)
     if revision < values.header.revision { try before?.overlay.addKeys(to: &found, changedAfter: revision) }
     return found
@@ -416,7 +424,7 @@ package final class Chain {
   /// The keys that have changed after a revision, with their states, in order; nil if removals since are forgotten.
   package func changes(after revision: Revision) throws(StoreError) -> [(key: KeyName, state: KeyState)]? {
     var found: [(key: KeyName, state: KeyState)] = []
-    if let keys = try keys(changedAfter: revision) {
+    if knowsCommits(after: revision), let keys = try keys(changedAfter: revision) {
       for key in Array(keys).inOrder(of: \.exact) { found.append((key, try state(of: key))) }
       return found
     }
@@ -484,7 +492,7 @@ package final class Chain {
         if try isChanged(key) {
           try body(nil, changes) { () throws(StoreError) in try changes.name() }
           changes.pass()
-        } else if let text = key.text, let name = try? KeyName(text) {
+        } else if let name = key.keyName {
           try damaged(name, error)
         }
         return true
@@ -496,8 +504,8 @@ package final class Chain {
           changes.pass()
         } else {
           try body(record, nil) { () throws(StoreError) in
-            guard let text = record.key.text else { throw values.malformedKey }
-            return try KeyName(text)
+            guard let name = record.key.keyName else { throw values.malformedKey }
+            return name
           }
         }
         return true

@@ -330,23 +330,20 @@ extension LocalStorage {
 
   /// Commits a batch of many keys, which is made ready before others are kept out.
   private func commitLong(_ batch: Batch, waiting milliseconds: Int) throws(StoreError) -> Commit {
-    let (deadline, observer) = (MonotonicTime.milliseconds + Int64(milliseconds), commitObserver.read(\.self))
+    let observer = commitObserver.read(\.self)
     var (long, isDone, attempt): (LongCommit, Bool, Int) = (
       try LongCommit(batch, try engine.snapshot().chain, self), false, 0
     )
     var commit = Commit(revision: 0, changes: [])
     while !isDone {
       attempt += 1
-      let (rest, isLast) = (deadline - MonotonicTime.milliseconds, attempt >= LongCommit.mostAttempts)
-      guard rest > 0 || !isLast else {
-        throw StoreError(.busy, "other programs committed many keys at the same time; try again")
-      }
+      let isLast = attempt >= LongCommit.mostAttempts
       // Others go on while it is brought up to date, so this leaves less to do with the lock held.
       let before = try engine.snapshot()
       if try long.settle(before.chain) { long.finish() } else { long = try LongCommit(batch, before.chain, self) }
       let planned = long.commit(over: before)
       if isObserved { _ = planned.changes }
-      isDone = try engine.takeTurn(timeoutMilliseconds: max(0, rest)) { turn throws(StoreError) in
+      isDone = try engine.takeTurn(timeoutMilliseconds: Int64(milliseconds)) { turn throws(StoreError) in
         let most = isLast ? nil : LongCommit.mostChanged
         guard try turn.read({ chain throws(StoreError) in try long.settle(chain, most: most) }) else { return false }
         if batch.durability == .durable { try engine.checkPlace() }
