@@ -8,7 +8,7 @@ from datetime import datetime
 from json import JSONDecoder, JSONEncoder
 
 from ._dates import date_of_text, text_of_date
-from ._errors import InvalidError, OutOfRangeError
+from ._errors import InvalidError, OutOfRangeError, TooLargeError
 from ._refusal import Refusal, with_article
 from ._timestamps import Timestamp
 from ._typing import TYPE_CHECKING
@@ -97,7 +97,7 @@ def _name(value: object) -> str:
 
 def _deeper(depth: int) -> int:
     if depth == NESTING:
-        raise Refusal(InvalidError, f"lists and dicts are nested more than {NESTING} levels deep")
+        raise Refusal(TooLargeError, f"lists and dicts are nested more than {NESTING} levels deep")
     return depth + 1
 
 
