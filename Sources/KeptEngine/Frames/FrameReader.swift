@@ -85,7 +85,7 @@ package struct FrameChange {
   let bytes: UnsafeRawBufferPointer
 
   package func keyName() throws(StoreError) -> KeyName {
-    guard let text = key.text, let name = try? KeyName(text) else { throw CommitFrame.malformed }
+    guard let name = key.keyName else { throw CommitFrame.malformed }
     return name
   }
 

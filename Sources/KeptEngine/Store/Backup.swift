@@ -56,7 +56,7 @@ package enum Backup {
     guard values.header.isBackup else { throw partOfStore }
     var (keys, last): (UInt64, KeyName?) = (0, nil)
     try values.forEachRecord(from: UnsafeRawBufferPointer(start: nil, count: 0)) { record throws(StoreError) in
-      guard let text = record.key.text, let key = try? KeyName(text), last.map({ $0.exact < key.exact }) ?? true else {
+      guard let key = record.key.keyName, last.map({ $0.exact < key.exact }) ?? true else {
         throw StoreError(.corrupt, "\(shown: file.path) is damaged: a key is malformed, or not in its place")
       }
       last = key

@@ -113,8 +113,8 @@ final class ChangedKeys {
 
   func name() throws(StoreError) -> KeyName {
     if isKnown { return known[nextKnown].key }
-    guard let text = key?.text else { throw CommitFrame.malformed }
-    return try KeyName(text)
+    guard let name = key?.keyName else { throw CommitFrame.malformed }
+    return name
   }
 }
 

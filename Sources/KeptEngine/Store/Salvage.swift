@@ -139,7 +139,7 @@ package struct Salvage {
       }
     }
     try values.forEachSoundRecord { bytes, record throws(StoreError) in
-      guard let text = bytes.text, let key = try? KeyName(text) else { return }
+      guard let key = bytes.keyName else { return }
       guard let record else { return _ = lost.insert(key) }
       revision = max(revision, record.changed)
       try allowance.take(record.length, to: "salvage the store")

@@ -112,7 +112,7 @@ package struct Verification {
     var keys: UInt64 = 0
     try checked.forEachSoundRecord { key, record throws(StoreError) in
       let text = key.text ?? ""
-      guard let record, (try? KeyName(text)) != nil else { return add(name, nil, "has a malformed record \"\(text)\"") }
+      guard let record, key.keyName != nil else { return add(name, nil, "has a malformed record \"\(text)\"") }
       if last.count > 0, !last.bytes.isBefore(key) { add(name, nil, "has \"\(text)\" after a greater key") }
       last.removeAll()
       try last.add(key)
@@ -140,15 +140,17 @@ package struct Verification {
     if header.isBackup, known == nil, folder.status(of: Journal.name(header.number)) == nil { return }
     var (number, position, previous, id) = (header.number, header.position, header.previous, nil as UInt64?)
     while true {
+      // Without the journal that it names, a seal does not exist.
+      let seal = position &- Position(FrameFormat.sealBytes)
       let name = Journal.name(number)
       guard let file = try folder.openFile(name, O_RDONLY) else {
-        if id == nil || position < least { add(name, nil, "is missing") }
+        if id == nil || seal < least { add(name, nil, "is missing") }
         return
       }
       for offset in try Journal.damagedHeads(of: file) { add(name, offset, "has a damaged head") }
       guard let head = try Journal.header(of: file) else { return }
       guard head.store == header.store, head.number == number, id ?? head.journal == head.journal else {
-        if id == nil || position < least { add(name, nil, "belongs to another store or checkpoint") }
+        if id == nil || seal < least { add(name, nil, "belongs to another store or checkpoint") }
         return
       }
       let journal = Journal(file, head, begin: position)

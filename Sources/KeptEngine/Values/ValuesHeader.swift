@@ -41,6 +41,8 @@ package struct ValuesHeader: Equatable, Sendable {
   var copyOffset: Int { historyOffset + (isBackup ? Int(clamping: historyLength) : 0) }
   var fileBytes: Int { copyOffset + ValuesFormat.blockBytes }
 
+  // Sums of lengths that a header claims stay below the largest number.
+  private static let longestFile = 1 << 60
   private static let listsOffset = ValuesFormat.blockBytes - DeclaredList.most * DeclaredList.bytes
 
   /// Whether it is the header of a backup: the file also has the history, and needs no journal.
@@ -96,10 +98,9 @@ package struct ValuesHeader: Equatable, Sendable {
     (self.note, self.limits) = (noteText, limitsText)
     lists = DeclaredList.all(in: UnsafeRawBufferPointer(rebasing: block[Self.listsOffset...]))
     // A valid checksum proves nothing about a file that another program made.
-    guard position < .end, position % 8 == 0, number < .max, hashBlocks > 0 || keys == 0 else { return nil }
-    guard let size else { return }
-    let most = UInt64(size / ValuesFormat.blockBytes)
-    guard recordBlocks <= most, hashBlocks <= most, !isBackup || historyLength <= UInt64(size), fileBytes == size
+    let most = UInt64((size ?? Self.longestFile) / ValuesFormat.blockBytes)
+    guard position < .end, position % 8 == 0, number < .max, hashBlocks > 0 || keys == 0, recordBlocks <= most,
+      hashBlocks <= most, historyLength <= UInt64(Self.longestFile), size ?? fileBytes == fileBytes
     else { return nil }
   }
 

@@ -342,7 +342,7 @@ package final class ValuesReader: @unchecked Sendable {
     var keys: [KeyName] = []
     guard block <= Int(header.recordBlocks) else { return [] }
     _ = try forEachRecord(inDamaged: max(1, block - back(block))) { key, record in
-      if record == nil, let text = key.text, let name = try? KeyName(text) { keys.append(name) }
+      if record == nil, let name = key.keyName { keys.append(name) }
     }
     return keys
   }
@@ -439,7 +439,7 @@ package final class ValuesReader: @unchecked Sendable {
     checksums.bytes.number(ValuesFormat.checksumBytes * (block - 1), UInt32.self)
   }
 
-  var malformedKey: StoreError { Self.damaged(path, "a record has a key that is not UTF-8") }
+  var malformedKey: StoreError { Self.damaged(path, "a record has a malformed key") }
 
   private func malformed(at offset: Int) -> StoreError {
     Self.damaged(path, "the record at byte \(offset) is malformed")

@@ -366,7 +366,7 @@ import Testing
     #expect(try engine.read { $0.note } == "")
   }
 
-  @Test func `a damaged seal hides no frames of the next journal`() throws {
+  @Test func `a damaged seal hides no frames of the next journal, and a published one needs it`() throws {
     try layOut([:])
     let name = try #require(files.keys.first { $0.hasPrefix("journal") })
     let (sealed, engine) = (folder.open(name), try open())
@@ -387,6 +387,9 @@ import Testing
       try layOut([name: damaged, next: following, "pulse": pulse])
       #expect(try open().state(of: "k30").value == .string("later"), "byte \(at)")
     }
+    try layOut([name: journal, "pulse": pulse])
+    let found = try Verification.findings(in: OpenFolder.own(folder.path)).map(\.description)
+    #expect(found.contains("\(next) is missing"))
   }
 
   @Test func `without its checkpoint a young store has everything, and an older one is empty and says so`() throws {
@@ -476,14 +479,39 @@ import Testing
   }
 
   @Test func `lengths that a file claims need no memory`() throws {
-    for offset in [80, 88, 112] {
+    for (offset, range) in [(80, 5..<6), (88, 5..<6), (112, 5..<6), (80, 0..<8), (88, 0..<8), (112, 0..<8)] {
       var bytes = try #require(files["values"])
-      bytes[offset + 5] = 0xFF
+      for index in range { bytes[offset + index] = 0xFF }
+      // As if it were a backup, whose header comes again behind its history.
+      if range.count == 8 { for index in 104..<112 { bytes[index] = 0xFF } }
       var head = Array(bytes[..<12]) + Array(bytes[16..<4096])
       let sum = head.withUnsafeMutableBytes { UnsafeRawBufferPointer($0).checksum }
       for index in 0..<4 { bytes[12 + index] = UInt8(truncatingIfNeeded: sum >> (8 * index)) }
+      try layOut(["values": bytes])
+      #expect(try Verification.findings(in: OpenFolder.own(folder.path)) != [])
       try check(["values": bytes], "length at \(offset)")
     }
+  }
+
+  @Test func `a stored name that is not a key is damage`() throws {
+    var header = ValuesHeader(store: StoreID(high: 1, low: 2), number: 0, position: 0, previous: 0)
+    (header.revision, header.history) = (1, ValuesHeader.ofBackup)
+    let other = try TestFolder()
+    let writer = ValuesWriter(other.make("values"), header)
+    try Array("a\0b".utf8).withUnsafeBytes { key in
+      let none = UnsafeRawBufferPointer(start: nil, count: 0)
+      let value = StoredValue(kind: 5, payload: key)
+      try writer.add(Record(key: key, value: value, declaration: none, flags: [], revision: 1, changed: 1))
+    }
+    _ = try writer.finish()
+    let engine = try Engine(try OpenFolder.own(other.path))
+    let error = #expect(throws: StoreError.self) {
+      try engine.read { chain throws(StoreError) in
+        try chain.forEachState(below: "") { _, state throws(StoreError) in _ = try state.get() }
+      }
+    }
+    #expect(error?.code == .corrupt)
+    #expect(try engine.damage()?.code == .corrupt)
   }
 
   @Test func `the mark is removed from a store without damage`() throws {

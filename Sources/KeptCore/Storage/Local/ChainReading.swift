@@ -18,8 +18,8 @@ extension Chain {
   /// A key whose value cannot be read has one. A key that has none may have been removed.
   func forEachName(below prefix: ExactString, _ body: (KeyName, Bool) -> Void) throws(StoreError) {
     func take(_ key: UnsafeRawBufferPointer, _ value: StoredValue) throws(StoreError) -> Bool {
-      guard let text = key.text else { return false }
-      body(try KeyName(text), true)
+      guard let name = key.keyName else { return false }
+      body(name, true)
       return true
     }
     try forEachState(below: prefix, take: take) { key, state throws(StoreError) in
