@@ -36,5 +36,6 @@ final class Indexes: Sendable {
 
 extension Indexes: ForkAware {
   /// Resets all indexes in the child of a fork: the threads that read from them were the parent's.
-  func afterForkInChild() { for index in state.read(\.all) { index.afterForkInChild() } }
+  // Not with a key path: without optimization, making one needs a lock that another thread of the parent may have held.
+  func afterForkInChild() { for index in state.read({ $0.all }) { index.afterForkInChild() } }
 }
