@@ -56,6 +56,16 @@ import Testing
         let last = model.filter { $0.key.exact.hasPrefix(prefix) }.map(\.value.changed).max() ?? 0
         #expect(try chain.lastChange(below: prefix, after: 0) == last)
       }
+      let sorted = model.keys.sorted()
+      for keys in [Array(sorted.prefix(3)), sorted + ["none"]] {
+        var next = 0
+        try chain.forEachState(of: keys) { index, state throws(StoreError) in
+          let expected = try model[keys[index]] ?? chain.state(of: keys[index])
+          if index != next || state ?? expected != expected { Issue.record("step \(step), \(keys[index])") }
+          next += 1
+        }
+        #expect(next == keys.count, "step \(step)")
+      }
       for base in [chain.revision / 2, chain.revision &- 2] {
         let changes = try chain.changes(after: base) ?? []
         let areAll = changes.map(\.key) == model.filter { $0.value.changed > base }.keys.sorted()
@@ -132,6 +142,31 @@ import Testing
 
   private func int(_ number: Int64) -> OldValue {
     .value(kind: 2, payload: withUnsafeBytes(of: number.littleEndian) { Array($0) })
+  }
+
+  @Test func `the changes between two marks are read, and added to another frame`() throws {
+    let (one, other, place) = (FrameWriter(), FrameWriter(), FramePlace(journal: 1, position: 0, previous: 0))
+    one.begin(at: place)
+    try one.begin(FrameHead(writer: 1, revision: 1, time: 0, tag: "t"))
+    try one.add(.int(1), for: "a")
+    let start = one.mark
+    try one.add(.string("text"), for: "b")
+    try one.add(.removed, for: "c")
+    let end = one.mark
+    try one.add(.int(4), for: "d")
+    try one.end()
+    other.begin(at: place)
+    try other.begin(FrameHead(writer: 1, revision: 1, time: 0))
+    try other.add(one, from: start, to: end)
+    try other.end()
+    #expect(other.hasPayload)
+    var (read, added): ([KeyName], [KeyName]) = ([], [])
+    try one.forEachChange(from: start, to: end) { change throws(StoreError) in read.append(try change.keyName()) }
+    let frame = try CommitFrame(other.bytes)
+    try frame.forEachChange { change throws(StoreError) in added.append(try change.keyName()) }
+    #expect(read == ["b", "c"])
+    #expect(added == ["b", "c"])
+    #expect(frame.count == 2)
   }
 
   @Test func `each malformed change is found when the frame is read`() throws {
