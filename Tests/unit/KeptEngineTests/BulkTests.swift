@@ -140,6 +140,21 @@ import Testing
     #expect(try engines[0].past() == expected)
   }
 
+  @Test func `a long commit with no more changes than the history keeps is in it`() throws {
+    let engine = try open()
+    for value in 1...2 as ClosedRange<Int64> {
+      try engine.commit { chain, writer throws(StoreError) in
+        try writer.begin(FrameHead(writer: 1, revision: chain.revision + 1, time: value * 5_000_000_000))
+        for number in 0..<BulkChanges.least { try writer.add(.int(value), for: try KeyName("k\(number)")) }
+        try writer.end()
+      }
+    }
+    let before = try engine.past()
+    #expect((before.completeAfter, before.changes.count) == (0, 2 * BulkChanges.least))
+    try engine.checkpoint()
+    #expect(try engine.past() == before)
+  }
+
   private func int(_ number: Int64) -> OldValue {
     .value(kind: 2, payload: withUnsafeBytes(of: number.littleEndian) { Array($0) })
   }

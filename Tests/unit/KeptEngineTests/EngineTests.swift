@@ -341,6 +341,23 @@ import Testing
     #expect(try open().state(of: "a").value == .int(3))
   }
 
+  @Test func `a process with observers knows the keys of commits that a checkpoint has`() throws {
+    let (one, other) = (try open(), try open())
+    try one.set("a", .int(1))
+    try one.read { $0.isObserved = true }
+    try other.set("b", .int(2))
+    try other.checkpoint()
+    try other.set("c", .int(3))
+    let keys = try one.read { chain throws(StoreError) in try chain.keys(changedAfter: 0) }
+    #expect(keys == ["a", "b", "c"])
+  }
+
+  @Test func `a reader needs no pulse of a store without commits`() throws {
+    try open().close()
+    unlink(folder.path + "/pulse")
+    #expect(try ReadOnlyEngine(try OpenFolder.own(folder.path)).read { $0.revision } == 0)
+  }
+
   @Test func `a reader does not make a store`() throws {
     #expect(throws: StoreError.self) { try ReadOnlyEngine(try OpenFolder.own(folder.path)) }
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
