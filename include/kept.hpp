@@ -97,14 +97,19 @@ Value value_of(Function *function, const Arguments &...arguments) {
   return value;
 }
 
+/// Text that Kept has returned, which is freed. Empty for NULL.
+inline std::optional<std::string> taken_text(char *text) {
+  const std::unique_ptr<char, void (*)(void *)> owner(text, kept_free);
+  return text != nullptr ? std::make_optional<std::string>(text) : std::nullopt;
+}
+
 /// The same, for a function whose last argument before the error receives text: `kept::text_of(kept_history_json,
 /// store.handle(), "volume", 0u)`. Frees the text. Empty for KEPT_ABSENT, and if there is no text.
 template <typename Function, typename... Arguments>
 std::optional<std::string> text_of(Function *function, const Arguments &...arguments) {
   char *text = nullptr;
-  if (lookup(function, arguments..., &text) == KEPT_ABSENT || text == nullptr) return std::nullopt;
-  const std::unique_ptr<char, void (*)(void *)> owner(text, kept_free);
-  return std::string(text);
+  lookup(function, arguments..., &text);
+  return taken_text(text);
 }
 
 /// Text that ends with a NUL and contains no other, for the duration of a call.
@@ -523,14 +528,21 @@ class notice {
   iterator begin() const noexcept { return {handle_, 0}; }
   iterator end() const noexcept { return {handle_, size()}; }
 
- private:
+ protected:
   const kept_notice *handle_;
 };
 
-/// A notice from subscription::take().
+/// A notice from subscription::take(). One that was moved from is empty.
 class taken_notice : public notice {
  public:
   explicit taken_notice(kept_notice *handle) noexcept : notice(handle), owner_(handle, kept_notice_free) {}
+  taken_notice(taken_notice &&other) noexcept
+      : notice(std::exchange(other.handle_, nullptr)), owner_(std::move(other.owner_)) {}
+  taken_notice &operator=(taken_notice &&other) noexcept {
+    owner_ = std::move(other.owner_);
+    handle_ = std::exchange(other.handle_, nullptr);
+    return *this;
+  }
 
  private:
   std::unique_ptr<kept_notice, void (*)(kept_notice *)> owner_;
@@ -703,8 +715,10 @@ class store : public writer {
       plain.push_back({steps[i].version, 0, c_text(steps[i].name), &stepping::run, &contexts[i]});
     }
     migrated done{KEPT_MIGRATED_NOTHING, {}};
+    char *backup = nullptr;
     try {
-      done.backup = text_of(kept_migrate, handle_, plain.data(), plain.size(), flags, &done.result);
+      call(kept_migrate, handle_, plain.data(), plain.size(), flags, &done.result, &backup);
+      done.backup = taken_text(backup);
     } catch (const error &) {
       if (thrown) std::rethrow_exception(thrown);
       throw;
@@ -741,7 +755,8 @@ class store : public writer {
       try {
         self.step->run(lent);
       } catch (const error &failed) {
-        status = failed.status();
+        // A step with another status has succeeded.
+        status = failed.status() < 0 ? failed.status() : KEPT_FAILED;
         reason->offset = failed.offset();
         reason->message[std::string(failed.what()).copy(reason->message, sizeof reason->message - 1)] = '\0';
       } catch (...) {

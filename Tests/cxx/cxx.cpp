@@ -369,13 +369,16 @@ TEST(values_of_every_kind_are_read_from_a_change) {
   store.set("a", "dark");
   CHECK(next()[0].after<theme>() == theme::dark);
   store.set("a", "pink");
-  const kept::taken_notice last = next();
+  kept::taken_notice last = next();
   CHECK_INT(KEPT_WRONG_TYPE, status_of([&] { last[0].after<theme>(); }));
   CHECK_INT(KEPT_WRONG_TYPE, status_of([&] { last[0].after<int>(); }));
   store.remove("a");
   CHECK(!next()[0].after<kept::json>());
   changes.end();
-  CHECK(last[0].before<std::string>() == "dark");
+  kept::taken_notice moved = std::move(last);
+  CHECK(moved[0].before<std::string>() == "dark" && last.size() == 0 && last.revision() == 0);
+  last = std::move(moved);
+  CHECK(last[0].before<std::string>() == "dark" && moved.size() == 0);
   CHECK_INT(KEPT_CLOSED, status_of([&] { changes.take(); }));
 }
 
@@ -495,6 +498,13 @@ FOLDER_TEST(migration_steps_are_lambdas_and_their_exceptions_arrive) {
     store.migrate({ { 1, "renames", rename }, { 2, "stops", stop } });
     CHECK(false);
   } catch (const stopped &) {}
+  const auto miss = [](kept::transaction &transaction) { transaction.rename("nowhere", "audio.volume"); };
+  CHECK_INT(KEPT_ABSENT, status_of([&] { store.migrate({ { 1, "misses", miss } }); }));
+  const auto succeed = [](kept::transaction &transaction) {
+    transaction.set("volume", 2);
+    throw kept::error(KEPT_OK, "why");
+  };
+  CHECK_INT(KEPT_FAILED, status_of([&] { store.migrate({ { 1, "succeeds", succeed } }); }));
   CHECK(store.get<int>("volume") == 1);
   const kept::migrated done = store.migrate({ { 1, "renames", rename } }, KEPT_MIGRATE_CONFIRMED);
   CHECK_UINT(KEPT_MIGRATED, done.result);
