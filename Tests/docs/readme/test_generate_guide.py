@@ -44,6 +44,10 @@ def test_four_programs_share_generated_keys(tmp_path: Path) -> None:
 
     (tmp_path / "main.py").write_text(program(GUIDE, "python"), "utf-8")
     check(promised_by_python(program(GUIDE, "python")), lines_of(sys.executable, tmp_path / "main.py", home=home))
+    checked = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "main.py", "player.py"]
+    paths = {"MYPYPATH": str(ROOT / "bindings/python/src")}
+    said = subprocess.run(checked, cwd=tmp_path, env=os.environ | paths, capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stdout
 
     check(promised_by_swift(GUIDE), lines_of(swift_program(tmp_path / "Player.swift"), home=home))
 
