@@ -335,6 +335,8 @@ extension LocalStorage {
       try LongCommit(batch, try engine.snapshot().chain, self), false, 0
     )
     var commit = Commit(revision: 0, changes: [])
+    // Only of waiting for the write lock: making the commit ready may take long on a busy machine.
+    var rest = Int64(milliseconds)
     while !isDone {
       attempt += 1
       let isLast = attempt >= LongCommit.mostAttempts
@@ -343,7 +345,9 @@ extension LocalStorage {
       if try long.settle(before.chain) { long.finish() } else { long = try LongCommit(batch, before.chain, self) }
       let planned = long.commit(over: before)
       if isObserved { _ = planned.changes }
-      isDone = try engine.takeTurn(timeoutMilliseconds: Int64(milliseconds)) { turn throws(StoreError) in
+      let begun = MonotonicTime.milliseconds
+      isDone = try engine.takeTurn(timeoutMilliseconds: rest) { turn throws(StoreError) in
+        rest = max(0, rest - (MonotonicTime.milliseconds - begun))
         let most = isLast ? nil : LongCommit.mostChanged
         guard try turn.read({ chain throws(StoreError) in try long.settle(chain, most: most) }) else { return false }
         if batch.durability == .durable { try engine.checkPlace() }
