@@ -621,7 +621,7 @@ class store : public writer {
   /// Closes the store and ends its subscriptions, as destroying it does.
   void close() noexcept { kept_close(handle_); }
   void flush() { call(kept_flush, handle_); }
-  /// The folder with the damaged files, if the store was salvaged and nobody has acknowledged it.
+  /// The folder with the damaged files, if the store was salvaged and no program has acknowledged it.
   std::optional<std::string> salvaged() const { return text_of(kept_salvaged, handle_); }
   /// Registers defaults of this program, a JSON object of keys and values.
   void register_defaults(const c_text &json) { call(kept_register_json, handle_, json); }

@@ -41,8 +41,8 @@ static inline uint32_t kept_checksum_by_table(uint32_t sum, const unsigned char 
 /// each cycle. A block of 4 KiB has three.
 enum { KEPT_CHECKSUM_PART = 1360 };
 
-/// The sum after as many zeros as a part has bytes: its product with x to the power of 8 * KEPT_CHECKSUM_PART, of which
-/// the last instruction contributes 33.
+/// The sum after as many zeros as a part has bytes: its product with x to the power of 8 * KEPT_CHECKSUM_PART. The
+/// last instruction contributes 33 to that power.
 __attribute__((target("sse4.2,pclmul"))) static inline uint64_t kept_checksum_shifted(uint64_t sum) {
   typedef long long words __attribute__((vector_size(16)));
   words product = __builtin_ia32_pclmulqdq128((words){ (long long)sum, 0 }, (words){ 0x3F70CC6F, 0 }, 0);

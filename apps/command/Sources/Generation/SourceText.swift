@@ -1,4 +1,4 @@
-// Text for comments and literals, in which nothing from a declaration ends a comment or a literal early.
+// Text for comments and literals. Nothing from a declaration ends a comment or a literal early.
 
 import Kept
 

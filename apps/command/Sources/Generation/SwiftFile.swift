@@ -202,7 +202,7 @@ enum SwiftName {
 
 /// Literals of Swift.
 enum SwiftLiteral {
-  /// A literal of a type; nil if there is none that cannot fail.
+  /// A literal of a type; nil if each could fail.
   static func of(_ value: Value, _ shape: Shape, _ type: String) -> String? {
     switch (shape, shape.form(of: value)) {
     case (.boolean, .bool(let value)): return value ? "true" : "false"
