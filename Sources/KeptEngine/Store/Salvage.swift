@@ -168,7 +168,9 @@ package struct Salvage {
     if isOwn, let words, words.surelyPublished < .end {
       header.position = max(header.position, words.surelyPublished & ~7)
     }
-    (header.revision, header.history) = (revision &+ 1 << 40, history &+ 1)
+    // Without the header of the checkpoint no record tells a revision. None is given out in less than a microsecond.
+    let microseconds = UInt64(clamping: MonotonicTime.nanosecondsSince1970 / 1000)
+    (header.revision, header.history) = (max(revision &+ 1 << 40, microseconds), history &+ 1)
     header.floor = header.revision
     header.schemaVersion = chain?.schemaVersion ?? known.schemaVersion
     header.limits = chain?.limits ?? known.limits

@@ -214,6 +214,26 @@ import Testing
     for (key, known) in values { #expect(try engine.state(of: key).value == known.last) }
   }
 
+  @Test mutating func `revisions grow although the header of the checkpoint is lost twice`() throws {
+    var highest: Revision = 0
+    for _ in 0..<2 {
+      var bytes = try folder.contents("values")
+      bytes.replaceSubrange(0..<4096, with: repeatElement(0, count: 4096))
+      let other = bytes.count - 4096
+      bytes.replaceSubrange(other..., with: repeatElement(0, count: 4096))
+      try layOut(["values": bytes])
+      let engine = try open()
+      #expect(try engine.read { $0.note } != "")
+      try engine.set("k1", .int(1))
+      let revision = try engine.read { $0.revision }
+      #expect(revision > highest)
+      highest = revision
+      try engine.checkpoint()
+      engine.close()
+      files = try contents()
+    }
+  }
+
   @Test func `a note of a salvage leads to no folder outside the quarantine`() throws {
     for name in ["quarantine", "elsewhere"] {
       try FileManager.default.createDirectory(atPath: folder.path + "/" + name, withIntermediateDirectories: false)
