@@ -46,6 +46,28 @@ def test_every_word_compiles_in_cxx(kept: Kept, tmp_path: Path, compiler: list[s
     assert cxx_errors('#include "time.hpp"\n#include "time.hpp"\n' + CXX_MAIN, tmp_path, compiler) == ""
 
 
+# More than C99 and C++ promise to take.
+LONG: dict[str, Any] = {
+    "text": {"type": "string", "default": "?" * 40_000},
+    "bytes": {"type": "bytes", "default": {"$binary": {"base64": "AAAA" * 1400, "subType": "00"}}},
+    "list": {"type": "array", "items": {"type": "string"}, "default": ["x" * 40_000]},
+    "choice": {"type": "string", "enum": ["y" * 4_096, "z" * 10_000], "default": "z" * 10_000},
+}
+
+
+@pytest.mark.parametrize("compiler", compilers(), ids=" ".join)
+def test_long_texts_compile_in_c(kept: Kept, tmp_path: Path, compiler: list[str]) -> None:
+    generate(kept, tmp_path, "player", LONG, "c")
+    sizes = "sizeof(PLAYER_TEXT_DEFAULT) == 40001 && sizeof(PLAYER_BYTES_DEFAULT) == 4201"
+    assert c_errors(f'#include "player.h"\nchar size[{sizes} ? 1 : -1];\n{MAIN}', tmp_path, compiler) == ""
+
+
+@pytest.mark.parametrize("compiler", compilers(CXX_COMPILERS), ids=" ".join)
+def test_long_texts_compile_in_cxx(kept: Kept, tmp_path: Path, compiler: list[str]) -> None:
+    generate(kept, tmp_path, "player", LONG, "cxx")
+    assert cxx_errors('#include "player.hpp"\n' + CXX_MAIN, tmp_path, compiler) == ""
+
+
 def test_every_word_passes_mypy_and_ruff(kept: Kept, tmp_path: Path) -> None:
     assert python_errors(generate(kept, tmp_path, "player", EVERY_WORD, "python")) == ""
 
@@ -166,6 +188,14 @@ def test_a_renamed_key_a_narrower_type_and_a_wrong_choice_do_not_compile(
         errors = errors_of_user(kept, tmp_path, keys, language)
         where = "program.c" if language.startswith("c") else "user"
         assert where in errors and (mention in errors.lower() or language in ("cxx", "python"))
+
+
+@pytest.mark.parametrize("compiler", compilers([compiler[:2] for compiler in CXX_COMPILERS]), ids=" ".join)
+def test_braces_refuse_a_narrower_type_in_cxx(kept: Kept, tmp_path: Path, compiler: list[str]) -> None:
+    generate(kept, tmp_path, "player", KEYS, "cxx")
+    for type, is_right in ("std::int64_t", True), ("int", False):
+        use = f"int main() {{ {type} volume{{kept::store().get(player_keys::audio_volume)}}; return volume == 50; }}\n"
+        assert (cxx_errors('#include "player.hpp"\n' + use, tmp_path, compiler) == "") == is_right
 
 
 # MARK: C

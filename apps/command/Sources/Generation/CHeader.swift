@@ -49,15 +49,10 @@ struct CHeader {
       "Declares all keys, all or none, and returns what kept_declare_list() returns.",
       "Call it whenever the store has been opened: repeating it changes nothing.",
     ])
-    let text = CLiteral.string(schema.json, width: 110)
-    // Compilers need not take longer literals, but all do.
-    let isLong = schema.json.utf8.count > 4000
-    if isLong { lines += ["#pragma GCC diagnostic push", "#pragma GCC diagnostic ignored \"-Woverlength-strings\""] }
     function(
       "kept_status", "declare", ["kept_store *store", errorParameter],
       ["return kept_declare_list(store,"]
-        + text.map { "  \($0)" } + ["  , error);"])
-    if isLong { lines.append("#pragma GCC diagnostic pop") }
+        + CLiteral.string(schema.json, width: 110).map { "  \($0)" } + ["  , error);"])
     lines.append("")
     lines.append("/* What the functions below share. */")
     function(
@@ -371,21 +366,26 @@ enum CLiteral {
 
   static func string(_ text: String) -> String { string(bytes: Array(text.utf8)) }
 
-  private static func string(bytes: [UInt8]) -> String { "\"" + bytes.map(escaped).joined() + "\"" }
+  private static func string(bytes: [UInt8]) -> String {
+    extended(bytes.count) + "\"" + bytes.map(escaped).joined() + "\""
+  }
+
+  /// What makes compilers take a literal that is longer than C99 promises, and C++, without a warning.
+  private static func extended(_ count: Int) -> String { count > 4095 ? "__extension__ " : "" }
 
   /// Adjacent literals, which together are the text.
   static func string(_ text: String, width: Int) -> [String] {
-    var (parts, part, count): ([String], String, Int) = ([], "", 0)
+    var (parts, part, count): ([String], String, Int) = ([], extended(text.utf8.count) + "\"", 0)
     for byte in text.utf8 {
       let next = escaped(byte)
       if count + next.utf8.count > width {
-        parts.append("\"\(part)\"")
-        (part, count) = ("", 0)
+        parts.append("\(part)\"")
+        (part, count) = ("\"", 0)
       }
       part += next
       count += next.utf8.count
     }
-    return parts + ["\"\(part)\""]
+    return parts + ["\(part)\""]
   }
 
   private static func escaped(_ byte: UInt8) -> String {
