@@ -67,6 +67,13 @@ def test_a_file_is_replaced_as_a_whole(kept: Kept, schema: Path, tmp_path: Path)
     assert kept("generate", str(schema), "--c", "-o", str(tmp_path / "none" / "keys.h")).status == 4
 
 
+def test_a_link_to_a_missing_file_stays_a_link(kept: Kept, schema: Path, tmp_path: Path) -> None:
+    link = tmp_path / "keys.h"
+    link.symlink_to("real.h")
+    assert kept("generate", str(schema), "--c", "-o", str(link)).status == 0
+    assert link.is_symlink() and (tmp_path / "real.h").read_text() == kept("generate", str(schema), "--c").out
+
+
 def test_the_name_is_the_file_s(kept: Kept, tmp_path: Path) -> None:
     file = tmp_path / "9-my app.json"
     file.write_text('{"properties": {"a": {"type": "integer"}}}')

@@ -51,10 +51,11 @@ enum File {
 
   /// Writes a file that others see as a whole, or as it was.
   ///
-  /// What is not a regular file, such as `/dev/stdout`, is written in place.
+  /// What is not a regular file, such as `/dev/stdout` and a link to a missing file, is written in place.
   static func replace(_ path: String, with text: String) throws(StoreError) {
     var status = stat()
-    if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG { return try write(text, to: path) }
+    let isReplaced = stat(path, &status) == 0 ? status.st_mode & S_IFMT == S_IFREG : lstat(path, &status) != 0
+    guard isReplaced else { return try write(text, to: path) }
     try Store.checkLinks(on: path)
     // A link stays a link: the file that it leads to is replaced.
     let target = realpath(path, nil).map { resolved in
