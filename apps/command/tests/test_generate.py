@@ -74,6 +74,12 @@ def test_a_link_to_a_missing_file_stays_a_link(kept: Kept, schema: Path, tmp_pat
     assert link.is_symlink() and (tmp_path / "real.h").read_text() == kept("generate", str(schema), "--c").out
 
 
+def test_comments_have_the_spaces_of_choices(kept: Kept) -> None:
+    choices = {"a": {"type": "string", "enum": [" a  b ", "\n"]}}
+    text = kept("generate", "-", "--c", input=json.dumps({"properties": choices})).out
+    assert '/**< " a  b " */' in text and '/**< "\\n" */' in text
+
+
 def test_the_name_is_the_file_s(kept: Kept, tmp_path: Path) -> None:
     file = tmp_path / "9-my app.json"
     file.write_text('{"properties": {"a": {"type": "integer"}}}')

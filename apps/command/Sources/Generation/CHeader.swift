@@ -249,7 +249,9 @@ struct CHeader {
       ])
   }
 
-  private func shown(_ text: String) -> String { "\"\(Self.safe(CommentText.of(text)))\"" }
+  private func shown(_ text: String) -> String {
+    Self.safe(CommentText.of(Value.string(text).json, keepsSpaces: true))
+  }
 
   // MARK: - Constants
 

@@ -4,10 +4,11 @@ import Kept
 
 /// Text in a comment: one line without characters that hide or rearrange others, and without the ends of comments.
 enum CommentText {
-  static func of(_ text: String) -> String {
+  /// - Parameter keepsSpaces: whether spaces stay as they are; otherwise a group of them is one.
+  static func of(_ text: String, keepsSpaces: Bool = false) -> String {
     var line = ""
     for scalar in text.unicodeScalars {
-      if scalar.properties.isWhitespace || scalar == "\u{85}" {
+      if !keepsSpaces, scalar.properties.isWhitespace || scalar == "\u{85}" {
         if !line.isEmpty, !line.ends(with: " ") { line += " " }
       } else if scalar.isVisible {
         line.unicodeScalars.append(scalar)
@@ -15,7 +16,7 @@ enum CommentText {
         line += "U+" + String(scalar.value, radix: 16, uppercase: true)
       }
     }
-    while line.ends(with: " ") { line.unicodeScalars.removeLast() }
+    while !keepsSpaces, line.ends(with: " ") { line.unicodeScalars.removeLast() }
     return excerpt(line)
   }
 
