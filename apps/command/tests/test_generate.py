@@ -80,6 +80,26 @@ def test_comments_have_the_spaces_of_choices(kept: Kept) -> None:
     assert '/**< " a  b " */' in text and '/**< "\\n" */' in text
 
 
+LARGE = {"$numberULong": str(2**64 - 1)}
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"const": LARGE},
+        {"exclusiveMinimum": {"$numberULong": str(2**63)}},
+        {"maximum": LARGE, "exclusiveMinimum": -1},
+        {"maximum": 1e19, "minimum": -0.5},
+        {"enum": [LARGE, 0]},
+    ],
+    ids=str,
+)
+def test_an_integer_that_may_be_large_is_unsigned(kept: Kept, rules: dict[str, Any]) -> None:
+    schema = json.dumps({"properties": {"a": {"type": "integer"} | rules}})
+    for language, type in ("c", " uint64_t *value"), ("cxx", "<std::uint64_t>"), ("swift", "Key<UInt64?>"):
+        assert type in kept("generate", "-", f"--{language}", input=schema).out
+
+
 def test_the_name_is_the_file_s(kept: Kept, tmp_path: Path) -> None:
     file = tmp_path / "9-my app.json"
     file.write_text('{"properties": {"a": {"type": "integer"}}}')
@@ -102,12 +122,9 @@ REFUSED: list[tuple[str, dict[str, Any], str, list[str]]] = [
     ("python", {"fingerprint": TEXT}, "fingerprint", ["FINGERPRINT", "needs for itself", "--as 'fingerprint=NAME'"]),
     ("c", {"a": {"type": "string", "enum": ["x", "y"]}, "key.a": TEXT, "a.x": {"type": "integer"}}, "", []),
     ("c", {"a": TEXT | {"enum": ["X", "u58", "x"]}}, "a", ["two choices", "name u58", "rename one"]),
-    (
-        "swift",
-        {"a": {"type": "integer", "maximum": {"$numberULong": "18446744073709551615"}}},
-        "a",
-        ["18446744073709551615", 'add "minimum": 0'],
-    ),
+    ("swift", {"a": {"type": "integer", "maximum": LARGE}}, "a", [str(2**64 - 1), 'add "minimum": 0', "smaller"]),
+    ("swift", {"a": {"type": "integer", "maximum": LARGE, "exclusiveMinimum": -1.5}}, "a", [str(2**64 - 1)]),
+    ("c", {"a": {"type": "integer", "enum": [-1, LARGE]}}, "a", [str(2**64 - 1), "may be negative"]),
     (
         "swift",
         {"a": {"type": "object", "properties": {"x y": TEXT, "xY": TEXT}}},

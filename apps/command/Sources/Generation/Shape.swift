@@ -85,13 +85,26 @@ indirect enum Shape {
 
   /// Whether an integer needs to be unsigned.
   private static func isUnsigned(_ words: ValueDictionary) throws(StoreError) -> Bool {
-    let stated = ["minimum", "maximum", "exclusiveMaximum", "default"].compactMap { words[$0] }
-    let large = (stated + (words["enum"]?.asArray ?? [])).first { $0.kind == .uint }
+    let values = words["const"].map { [$0] } ?? words["enum"]?.asArray
+    let stated = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "default"].compactMap { words[$0] }
+    let large = (stated + (values ?? [])).first { $0.asInt64 == nil && $0.asUInt64 != nil }
     guard let large else { return false }
-    let least = words["minimum"] ?? words["exclusiveMinimum"] ?? (words["enum"] == nil ? nil : 0)
-    guard let least, (least.asDouble ?? least.asInt64.map(Double.init) ?? 0) >= 0 else {
+    /// The value, perhaps rounded.
+    func number(_ value: Value?) -> Double {
+      switch value {
+      case .int(let value): Double(value)
+      case .uint(let value): Double(value)
+      default: value?.asDouble ?? -.infinity
+      }
+    }
+    let isNatural =
+      values?.allSatisfy { number($0) > -1 }
+      ?? (number(words["minimum"]) > -1 || number(words["exclusiveMinimum"]) >= -1)
+    guard isNatural else {
       throw StoreError(
-        .invalid, "has \(large.asUInt64 ?? 0), which only an unsigned integer holds; add \"minimum\": 0, or a maximum")
+        .invalid,
+        "has \(large.asUInt64 ?? 0), which only an unsigned integer holds, and may be negative; add \"minimum\": 0, or "
+          + "use smaller numbers")
     }
     return true
   }
