@@ -100,13 +100,8 @@ def cxx_program(source: str, folder: Path) -> Path:
 
 
 def python_errors(*files: Path) -> str:
-    """What mypy and ruff say about modules, with the settings that a program has without any."""
-    tools: list[list[str]] = [
-        ["mypy", "--strict", "--no-error-summary", "--config-file="],
-        ["ruff", "check", "--isolated", "--quiet"],
-        ["ruff", "format", "--isolated", "--quiet", "--diff"],
-    ]
-    return "".join(said(run(sys.executable, "-m", *tool, *files)) for tool in tools)
+    """What mypy says about modules, with the settings that a program has without any."""
+    return said(run(sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--config-file=", *files))
 
 
 # MARK: Swift
@@ -156,3 +151,34 @@ def swift_errors(*files: Path) -> str:
     folders = [swift_modules(), *(ROOT / name for name in ("include", "Sources/CPlatform", "Sources/CPCRE2"))]
     included = [f"-I{folder}" for folder in folders]
     return said(run("swiftc", "-swift-version", "6", "-warnings-as-errors", "-typecheck", *included, *files))
+
+
+# MARK: Formatters
+
+MARKS = ["/* clang-format off */", "// clang-format off", "// swift-format-ignore-file", "# fmt: off", "# ruff: noqa"]
+"""The lines that keep formatters and linters away from a file."""
+
+
+def without_marks(file: Path) -> None:
+    lines = file.read_text("utf-8").splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if line.rstrip("\n") not in MARKS), "utf-8")
+
+
+def changes_by_formatter(file: Path, **configurations: str) -> str:
+    """What the formatter of its language would change in a file, and its linter says; "" for nothing.
+
+    A configuration is that of the formatter for the suffix; without one, it is the formatter's own.
+    """
+    given = configurations.get(file.suffix[1:])
+    match file.suffix:
+        case ".py":
+            options = [f"--config={given}"] if given else []
+            ruff = [sys.executable, "-m", "ruff"]
+            return said(run(*ruff, "format", "--isolated", "--quiet", "--diff", *options, file)) + said(
+                run(*ruff, "check", "--isolated", "--quiet", *options, file)
+            )
+        case ".swift":
+            return said(run("swift", "format", "lint", "--strict", "--configuration", given or '{"version": 1}', file))
+        case _:
+            style = f"--style={given or 'LLVM'}"
+            return said(run(Path(sys.executable).with_name("clang-format"), style, "--dry-run", "-Werror", file))

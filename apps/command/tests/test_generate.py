@@ -60,7 +60,7 @@ def test_a_file_is_replaced_as_a_whole(kept: Kept, schema: Path, tmp_path: Path)
         assert kept("generate", str(schema), "--c", "-o", str(link)).status == 0
         # Whoever has opened the old file reads that.
         assert old.read() == "old"
-    assert link.is_symlink() and real.read_text().startswith("/* Written by kept generate.")
+    assert link.is_symlink() and "/* Written by kept generate." in real.read_text()
     assert real.stat().st_mode & 0o777 == 0o600
     assert kept("generate", str(schema), "--c", "-o", "/dev/stdout").out == real.read_text()
     assert {file.name for file in tmp_path.glob("*real*")} == {"real.h"}

@@ -34,7 +34,7 @@ struct CHeader {
 
   private mutating func writeOpening() {
     lines += [
-      "/* \(GeneratedSchema.notice)", " *",
+      "/* clang-format off */", "/* \(GeneratedSchema.notice)", " *",
       " * Each key has a getter and a setter, which return what kept_get_… and kept_set_… return. A getter of a key",
       " * with a default gives the default, and KEPT_OK, if the key is absent. `store` may also be a transaction or a",
       " * snapshot. */",
@@ -49,18 +49,19 @@ struct CHeader {
       "Declares all keys, all or none, and returns what kept_declare_list() returns.",
       "Call it whenever the store has been opened: repeating it changes nothing.",
     ])
+    let text = CLiteral.string(schema.json, width: 110).map { "  \($0)" }.joined(separator: "\n  ")
     function(
       "kept_status", "declare", ["kept_store *store", errorParameter],
-      ["return kept_declare_list(store,"]
-        + CLiteral.string(schema.json, width: 110).map { "  \($0)" } + ["  , error);"])
+      ["return kept_declare_list(store,", "\(text),", "  error);"])
     lines.append("")
     lines.append("/* What the functions below share. */")
     function(
       "const kept_key *", "ready_", ["const kept_key **key", "const char *name"],
       [
         "const kept_key *ready = __atomic_load_n(key, __ATOMIC_ACQUIRE);",
-        "if (ready == NULL && kept_key_prepare(name, &ready, NULL) == KEPT_OK)",
-        "  __atomic_store_n(key, ready, __ATOMIC_RELEASE);", "return ready;",
+        "if (ready == NULL && kept_key_prepare(name, &ready, NULL) == KEPT_OK) "
+          + "__atomic_store_n(key, ready, __ATOMIC_RELEASE);",
+        "return ready;",
       ])
     function(
       "kept_status", "absent_", [errorParameter],
@@ -212,8 +213,11 @@ struct CHeader {
     for choice in listed { try names.claim(choice.name, for: key.key) }
     comment(["The choices of `\(CommentText.of(key.key.text))`."])
     lines.append("typedef enum \(type) {")
-    for (index, choice) in listed.enumerated() {
-      lines.append("  \(choice.name) = \(index)\(index + 1 < listed.count ? "," : "") /**< \(shown(choice.text)) */")
+    let cases = listed.enumerated().map { "\($1.name) = \($0)\($0 + 1 < listed.count ? "," : "")" }
+    let width = cases.map(\.utf8.count).filter { $0 <= 80 }.max() ?? 0
+    for (each, choice) in zip(cases, listed) {
+      let space = String(repeating: " ", count: max(0, width - each.utf8.count))
+      lines.append("  \(each)\(space) /**< \(shown(choice.text)) */")
     }
     lines.append("} \(type);")
     function(
@@ -229,10 +233,10 @@ struct CHeader {
     let longest = listed.map(\.text.utf8.count).max() ?? 0
     let fallback = listed.first { key.fallback?.asString.map { ExactString($0) } == ExactString($0.text) }?.name
     var body = [
-      "char buffer[\(longest + 1)];", "size_t index = 0;", "kept_status status = KEPT_OK;",
+      "char buffer[\(longest + 1)];", "size_t index = 0;", "const kept_key *key = \(prefix)_key_\(name)();",
+      "const \(prefix)_choice_ *choices = \(type)_choices_();", "kept_status status = KEPT_OK;",
       "if (choice == NULL) return \(prefix)_refuse_(\"choice must not be NULL\", error);",
-      "status = \(prefix)_read_(store, \(prefix)_key_\(name)(), \(type)_choices_(), \(listed.count), buffer, "
-        + "sizeof buffer,", "  &index, error);",
+      "status = \(prefix)_read_(store, key, choices, \(listed.count), buffer, sizeof buffer, &index, error);",
     ]
     if let fallback {
       body += ["if (status == KEPT_ABSENT) {", "  *choice = \(fallback);", "  return \(prefix)_absent_(error);", "}"]
@@ -320,10 +324,18 @@ struct CHeader {
   private mutating func function(_ type: String, _ name: String, _ parameters: [String], _ body: [String]) {
     let space = type.ends(with: "*") ? "" : " "
     let opening = "static inline \(type)\(space)\(prefix)_\(name)("
-    let list = CommentText.lines(
-      parameters.isEmpty ? "void" : parameters.joined(separator: ", "), width: 112 - opening.utf8.count)
-    let indent = "\n" + String(repeating: " ", count: opening.utf8.count)
-    lines.append(opening + list.joined(separator: indent) + ") {")
+    let list = parameters.isEmpty ? ["void"] : parameters
+    let rest = list.joined(separator: ", ") + ") {"
+    if opening.utf8.count + rest.utf8.count <= 120 {
+      lines.append(opening + rest)
+    } else if rest.utf8.count <= 118 {
+      lines += [opening, "  " + rest]
+    } else {
+      // Lines are broken between parameters alone.
+      let text = ([opening + list[0]] + list.dropFirst()).map { $0.replacing([(" ", "\0")]) }.joined(separator: ", ")
+      let filled = CommentText.lines(text + ")\0{", width: 118).joined(separator: "\n  ")
+      lines.append(filled.replacing([("\0", " ")]))
+    }
     lines += body.map { "  \($0)" }
     lines.append("}")
   }

@@ -26,7 +26,7 @@ struct CxxHeader {
   private var text: String {
     let guardName = "\(schema.name.capitals)_GENERATED_HPP"
     var lines = [
-      "// \(GeneratedSchema.notice)", "//",
+      "// clang-format off", "// \(GeneratedSchema.notice)", "//",
       "// Read and write a key with get() and set() of a kept::store, a transaction or a snapshot.",
       "#ifndef \(guardName)", "#define \(guardName)", "", "#include <cmath>", "#include <kept.hpp>", "",
     ]
@@ -41,8 +41,8 @@ struct CxxHeader {
         + "whenever the store has been opened: repeating it changes nothing."
     ])
     lines += ["inline kept_status declare(kept::writer &store) {", "  return store.declare_list("]
-    lines += CLiteral.string(schema.json, width: 110).map { "      \($0)" }
-    return (lines + ["  );", "}", "", "}  // namespace \(space)", "", "#endif"]).joined(separator: "\n") + "\n"
+    lines.append(CLiteral.string(schema.json, width: 110).map { "      \($0)" }.joined(separator: "\n") + ");")
+    return (lines + ["}", "", "}  // namespace \(space)", "", "#endif"]).joined(separator: "\n") + "\n"
   }
 
   // MARK: - Keys

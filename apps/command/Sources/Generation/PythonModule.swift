@@ -1,5 +1,5 @@
 // A module for Python: constants of `kept.Key`, the types of their values, and a function that declares them. It is
-// formatted as ruff formats, which keeps what ends with a comma on lines of its own.
+// formatted as ruff formats, which keeps what ends with a comma on lines of its own, but lines that are too long.
 
 import Kept
 
@@ -31,7 +31,8 @@ struct PythonModule {
       ("cast", keys.contains { $0.has("cast(Any") }),
     ].filter(\.1).map(\.0).joined(separator: ", ")
     var lines = [
-      "\"\"\"\(GeneratedSchema.notice)\"\"\"", "", "from __future__ import annotations", "",
+      "\"\"\"\(GeneratedSchema.notice)\"\"\"", "", "# fmt: off", "# ruff: noqa",
+      "from __future__ import annotations", "",
       "from typing import \(imported)", "", "import kept", "",
       "FINGERPRINT: Final = \(PythonLiteral.string(schema.fingerprint))",
       Self.docstring("Identifies the declarations, in every language for which they were generated."), "",
@@ -66,12 +67,6 @@ struct PythonModule {
     return "\(name): Final = (\n" + parts.map { "    \($0)\n" }.joined() + ")"
   }
 
-  /// A statement that ruff leaves as it is: it would break a line that is too long, but names have no place for that.
-  private static func statement(_ lines: [String]) -> String {
-    let isLong = lines.flatMap { $0.parts(at: "\n") }.contains { $0.width > 88 }
-    return lines.joined(separator: "\n") + (isLong ? "  # fmt: skip" : "")
-  }
-
   // MARK: - Keys
 
   private mutating func write(_ key: GeneratedKey) throws(StoreError) {
@@ -90,7 +85,7 @@ struct PythonModule {
     let fallback = key.fallback.map { PythonLiteral.of($0, key.shape, "    ") } ?? "None"
     lines.append("    default=\(fallback),")
     lines += rules(of: key).map { "    \($0)," }
-    keys.append(Self.statement(lines + [")"]) + "\n" + comment)
+    keys.append((lines + [")", comment]).joined(separator: "\n"))
   }
 
   private func isLiteral(_ shape: Shape) -> Bool { if case .choices = shape { true } else { false } }
@@ -132,9 +127,7 @@ struct PythonModule {
       let values = choices.values.map { PythonLiteral.of($0, .any, "    ") }
       // A subscript of one element would be joined to one line.
       let listed = values.count == 1 ? "[\(values[0])]" : PythonLiteral.list(values, "")
-      types.append(
-        Self.statement(["\(name) = Literal\(listed)"]) + "\n"
-          + Self.docstring("The choices of `\(CommentText.of(key.text))`."))
+      types.append("\(name) = Literal\(listed)\n" + Self.docstring("The choices of `\(CommentText.of(key.text))`."))
       return name
     case .array(let element):
       guard let element = try type(of: element, words + Words(of: "element"), key) else { return nil }
@@ -167,13 +160,13 @@ struct PythonModule {
     usesTypedDict = true
     let sentence = "The members of `\(CommentText.of(key.text))`."
     if fields.allSatisfy({ PythonLiteral.isIdentifier($0.name) }) {
-      let lines = fields.map { Self.statement(["    \($0.name): \($0.type)"]) }
+      let lines = fields.map { "    \($0.name): \($0.type)" }
       let comment = Self.docstring(sentence, "    ")
       types.append((["class \(name)(TypedDict):", "    \(comment)", ""] + lines).joined(separator: "\n"))
     } else {
       let lines = fields.map { "        \(PythonLiteral.string($0.name)): \($0.type)," }
-      let statement = Self.statement(["\(name) = TypedDict(", "    \"\(name)\",", "    {"] + lines + ["    },", ")"])
-      types.append(statement + "\n" + Self.docstring(sentence))
+      let dictionary = ["\(name) = TypedDict(", "    \"\(name)\",", "    {"] + lines + ["    },", ")"]
+      types.append((dictionary + [Self.docstring(sentence)]).joined(separator: "\n"))
     }
     return name
   }

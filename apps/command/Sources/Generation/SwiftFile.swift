@@ -23,14 +23,13 @@ struct SwiftFile {
   }
 
   private var text: String {
-    var lines = ["// \(GeneratedSchema.notice)", ""]
+    var lines = ["// \(GeneratedSchema.notice)", "// swift-format-ignore-file", "", "import Kept", ""]
     if usesFoundation {
       lines += [
         "#if canImport(FoundationEssentials)", "  import FoundationEssentials", "#else", "  import Foundation",
-        "#endif",
+        "#endif", "",
       ]
     }
-    lines += ["import Kept", ""]
     if !keys.isEmpty { lines += ["extension Keys {", keys.joined(separator: "\n\n"), "}", ""] }
     if !types.isEmpty { lines += ["extension Keys {", types.joined(separator: "\n\n"), "}", ""] }
     lines += [
@@ -206,8 +205,8 @@ enum SwiftLiteral {
   static func of(_ value: Value, _ shape: Shape, _ type: String) -> String? {
     switch (shape, shape.form(of: value)) {
     case (.boolean, .bool(let value)): return value ? "true" : "false"
-    case (.integer, .int(let value)): return String(value)
-    case (.integer, .uint(let value)): return String(value)
+    case (.integer, .int(let value)): return integer(value)
+    case (.integer, .uint(let value)): return integer(value)
     case (.number, .double(let value)): return double(value)
     case (.string, .string(let text)): return string(text)
     case (.bytes, .bytes(let bytes)): return "Data([\(bytes.map(String.init).joined(separator: ", "))])"
@@ -238,8 +237,19 @@ enum SwiftLiteral {
 
   /// A case with its raw value, unless that is its name.
   static func assigned(_ value: Value, to name: String) -> String {
-    guard let text = value.asString else { return "\(name) = \(value.asInt64 ?? 0)" }
+    guard let text = value.asString else { return "\(name) = \(integer(value.asInt64 ?? 0))" }
     return text == name || "`\(text)`" == name ? name : "\(name) = \(string(text))"
+  }
+
+  /// From seven digits on, in groups of three.
+  static func integer(_ value: some BinaryInteger) -> String {
+    let digits = Array(String(value).utf8)
+    let first = value < 0 ? 1 : 0
+    guard digits.count - first >= 7 else { return String(value) }
+    return digits.enumerated().map { index, digit in
+      let isGroup = index > first && (digits.count - index).isMultiple(of: 3)
+      return (isGroup ? "_" : "") + String(UnicodeScalar(digit))
+    }.joined()
   }
 
   private static func double(_ value: Double) -> String {
@@ -331,8 +341,8 @@ enum SwiftConstraints {
   /// A bound; nil if the key's type does not have it.
   private static func literal(_ value: Value, _ shape: Shape) -> String? {
     switch (shape, shape.form(of: value)) {
-    case (.integer(let isUnsigned), .int(let value)): isUnsigned && value < 0 ? nil : String(value)
-    case (.integer(isUnsigned: true), .uint(let value)): String(value)
+    case (.integer(let isUnsigned), .int(let value)): isUnsigned && value < 0 ? nil : SwiftLiteral.integer(value)
+    case (.integer(isUnsigned: true), .uint(let value)): SwiftLiteral.integer(value)
     case (.number, .double(let value)): "\(value)"
     default: nil
     }
@@ -343,7 +353,7 @@ enum SwiftConstraints {
   ) -> [String] {
     let (least, most) = (rules[least]?.asInt64, rules[most]?.asInt64)
     guard least != nil || most != nil else { return [] }
-    return [".\(name)(\(least ?? 0)...\(most.map(String.init) ?? "Int.max"))"]
+    return [".\(name)(\(SwiftLiteral.integer(least ?? 0))...\(most.map(SwiftLiteral.integer) ?? "Int.max"))"]
   }
 
   private static func each(_ schema: Value?, _ shape: Shape) -> [String] {
