@@ -452,7 +452,9 @@ KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const vo
  *                          of objects; the number of members
  *   deprecated             true: setting the key works and is reported as KEPT_DEPRECATED, once for each key and
  *                          handle. In a nested schema: setting a value with such an element or member is reported
+ *   replacedBy             of deprecated keys; the key to set instead, which the report names
  *   summary                what the key is for, in one sentence
+ *   since                  the version of the program that has introduced the key; an annotation
  *   secret                 true keeps the key's values out of errors, reports and explanations
  *   title, description, $comment, format
  *                          annotations, which are not checked
@@ -464,7 +466,8 @@ KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const vo
  *
  * Some schemas that JSON Schema allows are refused too, with the place in `error`: keywords that contradict each other
  * or cannot apply to the type, an empty `enum` or one with a duplicate choice, an `enum` without `type` whose choices
- * are of several kinds (all numbers are one kind), and `default`, `summary` and `secret` in a nested schema.
+ * are of several kinds (all numbers are one kind), and `default`, `summary`, `secret`, `since` and `replacedBy` in a
+ * nested schema.
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Declares a key. Repeating the same declaration changes nothing. A declaration with another default, summary or

@@ -158,7 +158,8 @@ public final class Declaration: @unchecked Sendable {
     guard contents.schema.mentionsDeprecated, let place = contents.schema.deprecation(in: value) else { return nil }
     let summary = contents.summary.map { " (summary: \(Excerpt.of($0)))" } ?? ""
     if place.isRoot {
-      return StoreError(.deprecated, "was set, but is declared as deprecated; set its replacement instead\(summary)")
+      let other = contents.replacement.map { "\"\(Excerpt.of($0.text))\"" } ?? "its replacement"
+      return StoreError(.deprecated, "was set, but is declared as deprecated; set \(other) instead\(summary)")
     }
     let shown = contents.isSecret ? "a deprecated part" : "the deprecated part \(place)"
     return StoreError(.deprecated, "was set with \(shown); leave it out\(summary)")
@@ -221,6 +222,7 @@ private final class Contents: Sendable {
   let type: DeclaredType
   let defaultValue: Value?
   let summary: String?
+  let replacement: KeyName?
   let isSecret: Bool
   let unreadable: StoreError?
   let schema: Schema
@@ -229,6 +231,7 @@ private final class Contents: Sendable {
     type = root.type
     defaultValue = root.defaultValue
     summary = root.summary
+    replacement = root.replacement
     isSecret = root.isSecret
     schema = root.schema
     unreadable = nil
@@ -275,6 +278,7 @@ private final class Contents: Sendable {
     type = .object
     defaultValue = nil
     summary = nil
+    replacement = nil
     // If it cannot be parsed, it may be secret.
     isSecret = true
     schema = Schema()

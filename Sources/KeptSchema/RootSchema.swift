@@ -1,4 +1,4 @@
-// The keywords that only a complete declaration has: default, summary, secret.
+// The keywords that only a complete declaration has: default, summary, secret, since, replacedBy.
 
 package import KeptValues
 
@@ -11,11 +11,13 @@ package struct RootSchema {
   package let type: DeclaredType
   package let defaultValue: Value?
   package let summary: String?
+  /// The key to set instead of this one, which is deprecated.
+  package let replacement: KeyName?
   package let isSecret: Bool
 
   package static func has(_ word: ExactString) -> Bool {
     switch word {
-    case "default", "summary", "secret": true
+    case "default", "summary", "secret", "since", "replacedBy": true
     default: false
     }
   }
@@ -38,6 +40,12 @@ package struct RootSchema {
     isSecret =
       try reader.word("secret", of: words) { reader, value throws(StoreError) in try reader.flag(value) } ?? false
     summary = try reader.word("summary", of: words, Self.line)
+    _ = try reader.word("since", of: words, Self.line)
+    replacement = try reader.word("replacedBy", of: words) { reader, value throws(StoreError) in
+      let key = try reader.text(value)
+      guard schema.isDeprecated else { throw reader.wrong(.invalid, "the keyword needs \"deprecated\": true; add it") }
+      do throws(StoreError) { return try KeyName(key) } catch { throw reader.wrong(error.code, error.message) }
+    }
     defaultValue = try reader.word("default", of: words) { reader, value throws(StoreError) in
       try reader.fitting(value, schema, called: "the default")
     }

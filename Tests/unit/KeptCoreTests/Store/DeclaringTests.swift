@@ -78,6 +78,10 @@ import Testing
     #expect(reports.all.count == 2, "values stored already are not looked at")
     try store.set(4, forKey: "v")
     #expect(reports.all.count == 3, "another declaration is reported again")
+    try store.declare(
+      Declaration(json: #"{"type":"integer","deprecated":true,"since":"1.0","replacedBy":"level"}"#), forKey: "v")
+    try store.set(5, forKey: "v")
+    #expect(reports.all.last == "\"v\": was set, but is declared as deprecated; set \"level\" instead")
   }
 
   @Test(arguments: StoreUnderTest.allCases)
