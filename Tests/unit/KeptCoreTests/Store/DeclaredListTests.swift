@@ -91,4 +91,16 @@ import Testing
     try store.set(1, forKey: "key.1")
     #expect(try declare(text, in: store))
   }
+
+  @Test func `is taken as a text, in a transaction too, whole or not at all`() throws {
+    let (store, text) = (try open(), list("integer", count: 2))
+    try store.set("loud", forKey: "key.1")
+    #expect(try store.declare(listJSON: text).map(\.key) == ["key.1"])
+    #expect(try store.transaction { t in try t.declare(listJSON: text) }.map(\.key) == ["key.1"])
+    for (wrong, code) in [("thing", StoreError.Code.invalid), ("string", .typeConflict)] {
+      let other = #"{"properties":{"another":{"type":"string"},"key.0":{"type":"\#(wrong)"}}}"#
+      #expect { try store.declare(listJSON: other) } throws: { ($0 as? StoreError)?.code == code }
+    }
+    #expect(try store.declarations().declarations.map(\.key.text) == ["key.0", "key.1"])
+  }
 }
