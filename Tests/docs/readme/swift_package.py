@@ -1,31 +1,21 @@
-"""The Swift of README.md and of each article of Kept.docc, built as executables of one package that uses Kept."""
+"""The Swift of README.md, of docs/guide/generate.md and of each article of Kept.docc, built as executables."""
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-ROOT = Path(__file__).parents[3]
+import swift_programs
+from swift_programs import ROOT
+
+README = ROOT / "README.md"
+GENERATE_GUIDE = ROOT / "docs/guide/generate.md"
 ARTICLES = sorted((ROOT / "Sources/Kept/Kept.docc/Articles").glob("*.md"))
-PACKAGE = ROOT / "build" / "readme" / "swift"
-
-MANIFEST = """\
-// swift-tools-version: 6.2
-import PackageDescription
-
-let package = Package(
-  name: "readme",
-  platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "kept", path: "../../..")],
-  targets: [%s].map {
-    .executableTarget(
-      name: $0,
-      dependencies: [.product(name: "Kept", package: "kept"), .product(name: "KeptStorage", package: "kept")])
-  }
-)
-"""
+COMMAND = Path(os.environ.get("KEPT_COMMAND", ROOT / "build/bin/kept")).resolve()
 
 
 def program(page: Path, language: str = "swift") -> str:
@@ -34,21 +24,22 @@ def program(page: Path, language: str = "swift") -> str:
     return "\n".join(blocks)
 
 
+def generate(page: Path, folder: Path, declarations: str | None = None) -> None:
+    """Runs the commands of a page, which write the keys of its file of declarations, or of others, as code."""
+    (folder / "player.schema.json").write_text(declarations or program(page, "json"), "utf-8")
+    script = program(page, "sh").replace("kept generate", f"{COMMAND} generate")
+    assert script.count(f"{COMMAND} generate") == len(script.splitlines())
+    done = subprocess.run(["sh", "-ec", script], cwd=folder, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 @cache
 def executables() -> Path:
-    """Builds all of them: the folder has `Readme`, and one executable named like each article's file."""
-    pages = {"Readme": ROOT / "README.md"} | {page.stem: page for page in ARTICLES}
-    write_if_changed(PACKAGE / "Package.swift", MANIFEST % ", ".join(f'"{name}"' for name in pages))
-    for name, page in pages.items():
-        write_if_changed(PACKAGE / "Sources" / name / "main.swift", program(page))
-    done = subprocess.run(
-        [ROOT / "scripts/swiftpm", "build", "--package-path", PACKAGE], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return ROOT / ".build/debug"
-
-
-def write_if_changed(file: Path, text: str) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    if not file.exists() or file.read_text("utf-8") != text:
-        file.write_text(text, "utf-8")
+    """The folder with `Readme`, `GenerateGuide`, and one executable named like each article's file."""
+    programs = {page.stem: {"main.swift": program(page)} for page in ARTICLES}
+    for name, page in (("Readme", README), ("GenerateGuide", GENERATE_GUIDE)):
+        with TemporaryDirectory() as folder:
+            generate(page, Path(folder))
+            keys = Path(folder, "Player.swift").read_text("utf-8")
+        programs[name] = {"main.swift": program(page), "Player.swift": keys}
+    return swift_programs.executables("readme", programs)

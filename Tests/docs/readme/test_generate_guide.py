@@ -11,22 +11,16 @@ import sys
 from pathlib import Path
 
 from guides import promised_by_c, promised_by_python, wide_lines
-from swift_package import MANIFEST, ROOT, program, write_if_changed
+from swift_package import GENERATE_GUIDE as GUIDE
+from swift_package import ROOT, executables, generate, program
 from test_articles import promised as promised_by_swift
 from test_guides import LIBRARY, check, lines_of
-
-GUIDE = ROOT / "docs/guide/generate.md"
-COMMAND = Path(os.environ.get("KEPT_COMMAND", ROOT / "build/bin/kept")).resolve()
-PACKAGE = ROOT / "build/readme/generated"
 
 
 def test_four_programs_share_generated_keys(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
-    (tmp_path / "player.schema.json").write_text(program(GUIDE, "json"), "utf-8")
-    script = program(GUIDE, "sh").replace("kept generate", f"{COMMAND} generate")
-    assert script.count(f"{COMMAND} generate") == 4
-    lines_of("sh", "-ec", f"cd {tmp_path}\n{script}", home=home)
+    generate(GUIDE, tmp_path)
 
     (tmp_path / "main.c").write_text(program(GUIDE, "c"), "utf-8")
     flags = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}"]
@@ -49,15 +43,7 @@ def test_four_programs_share_generated_keys(tmp_path: Path) -> None:
     said = subprocess.run(checked, cwd=tmp_path, env=os.environ | paths, capture_output=True, text=True, check=False)
     assert said.returncode == 0, said.stdout
 
-    check(promised_by_swift(GUIDE), lines_of(swift_program(tmp_path / "Player.swift"), home=home))
-
-
-def swift_program(keys: Path) -> Path:
-    write_if_changed(PACKAGE / "Package.swift", MANIFEST % '"GeneratedGuide"')
-    write_if_changed(PACKAGE / "Sources/GeneratedGuide/main.swift", program(GUIDE))
-    write_if_changed(PACKAGE / "Sources/GeneratedGuide/Player.swift", keys.read_text("utf-8"))
-    subprocess.run([ROOT / "scripts/swiftpm", "build", "--package-path", PACKAGE], check=True, capture_output=True)
-    return ROOT / ".build/debug/GeneratedGuide"
+    check(promised_by_swift(GUIDE), lines_of(executables() / "GenerateGuide", home=home))
 
 
 def test_the_guide_says_what_it_prints() -> None:

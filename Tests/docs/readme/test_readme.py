@@ -1,6 +1,7 @@
 """The programs in README.md are compiled and run unchanged, one after the other on one store.
 
-Needs libkept.so: the one that `KEPT_LIBRARY` names, or the one in build/. Run by scripts/test, or alone:
+Needs the command and libkept.so: those that `KEPT_COMMAND` and `KEPT_LIBRARY` name, or those in build/. Run by
+scripts/test, or alone:
 
     .venv/bin/python -m pytest Tests/docs/readme
 """
@@ -8,22 +9,20 @@ Needs libkept.so: the one that `KEPT_LIBRARY` names, or the one in build/. Run b
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import swift_package
-from swift_package import ROOT, executables
+from swift_package import README, ROOT, executables, generate
 
-README = (ROOT / "README.md").read_text("utf-8")
 LIBRARY = Path(os.environ.get("KEPT_LIBRARY", ROOT / "build" / "lib" / "libkept.so")).resolve()
 
 
 def program(language: str) -> str:
     """The only program of a language in the README."""
-    assert len(re.findall(rf"^```{language}$", README, flags=re.MULTILINE)) == 1
-    return swift_package.program(ROOT / "README.md", language)
+    assert README.read_text("utf-8").count(f"\n```{language}\n") == 1
+    return swift_package.program(README, language)
 
 
 def run(*command: str | Path, config: Path | None = None) -> str:
@@ -40,10 +39,10 @@ def start(*command: str | Path, config: Path | None = None) -> subprocess.Comple
     return subprocess.run(command, env=environment, capture_output=True, text=True)
 
 
-def build_c(folder: Path, text: str | None = None) -> Path:
-    """Builds the C program, or another one."""
+def build_c(folder: Path) -> Path:
+    """Builds the C program next to its header."""
     source = folder / "readme.c"
-    source.write_text(program("c") if text is None else text, "utf-8")
+    source.write_text(program("c"), "utf-8")
     flags = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"]
     rpath = f"-Wl,-rpath,{LIBRARY.parent}"
     run("cc", *flags, f"-I{ROOT / 'include'}", "-o", folder / "readme", source, LIBRARY, rpath)
@@ -57,6 +56,7 @@ def write_python(folder: Path) -> Path:
 
 
 def test_the_three_programs_share_one_volume(tmp_path: Path) -> None:
+    generate(README, tmp_path)
     swift, c, script = executables() / "Readme", build_c(tmp_path), write_python(tmp_path)
     config = tmp_path / "config"
     config.mkdir()
@@ -71,9 +71,9 @@ def test_the_three_programs_share_one_volume(tmp_path: Path) -> None:
 
 
 def test_c_programs_at_once_lose_no_update(tmp_path: Path) -> None:
-    maximum = '\\"maximum\\":100}'
-    assert maximum in program("c")
-    command = build_c(tmp_path, program("c").replace(maximum, '\\"maximum\\":10000}'))
+    assert '"maximum": 100,' in program("json")
+    generate(README, tmp_path, program("json").replace('"maximum": 100,', '"maximum": 10000,'))
+    command = build_c(tmp_path)
     environment = dict(os.environ, XDG_CONFIG_HOME=str(tmp_path))
     running = [subprocess.Popen([command], env=environment, stdout=subprocess.PIPE, text=True) for _ in range(20)]
     printed = sorted(int(each.communicate()[0].removeprefix("the volume is ")) for each in running)

@@ -11,9 +11,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from swift_programs import ROOT, executables
+
 from conftest import Kept
 
-ROOT = Path(__file__).parents[3]
 LIBRARY = Path(os.environ.get("KEPT_LIBRARY", ROOT / "build" / "lib" / "libkept.so")).resolve()
 PYTHON = ROOT / "bindings" / "python" / "src"
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-pedantic", f"-I{ROOT / 'include'}"]
@@ -39,7 +40,7 @@ def generate(kept: Kept, folder: Path, name: str, keys: dict[str, Any], language
 
 
 def run(*command: str | Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """A command that has to end; a build waits for others, and takes minutes on a busy machine."""
+    """A command that has to end; a compiler takes minutes on a busy machine."""
     variables = {"KEPT_LIBRARY": str(LIBRARY), "PYTHONPATH": str(PYTHON), "MYPYPATH": str(PYTHON)}
     variables |= {"LLVM_PROFILE_FILE": os.devnull} | (env or {})
     return subprocess.run(
@@ -106,36 +107,10 @@ def python_errors(*files: Path) -> str:
 
 # MARK: Swift
 
-MANIFEST = """\
-// swift-tools-version: 6.2
-import PackageDescription
-
-let package = Package(
-  name: "generated",
-  platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "kept", path: "../../..")],
-  targets: [
-    .executableTarget(
-      name: "GeneratedCopy",
-      dependencies: [.product(name: "Kept", package: "kept")],
-      swiftSettings: [.treatAllWarnings(as: .error)])
-  ]
-)
-"""
-
 
 def swift_program(files: dict[str, str]) -> Path:
-    """The executable of Swift files, built as a package that uses Kept."""
-    package = ROOT / "build" / "generated" / "swift"
-    sources = {f"Sources/GeneratedCopy/{name}": text for name, text in files.items()}
-    for name, text in ({"Package.swift": MANIFEST} | sources).items():
-        file = package / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        if not file.exists() or file.read_text("utf-8") != text:
-            file.write_text(text, "utf-8")
-    done = run(ROOT / "scripts" / "swiftpm", "build", "--package-path", package)
-    assert not said(done), said(done)
-    return ROOT / ".build" / "debug" / "GeneratedCopy"
+    """The executable of Swift files."""
+    return executables("generated", {"GeneratedCopy": files}) / "GeneratedCopy"
 
 
 @cache

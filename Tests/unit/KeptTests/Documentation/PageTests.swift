@@ -1,4 +1,5 @@
-// README.md and the articles in Kept.docc: the Swift blocks of a page, in order, are one program that compiles.
+// The pages of Kept.docc: the Swift blocks of a page, in order, are one program that compiles. That of README.md needs
+// generated code: Tests/docs/readme builds it.
 
 import Foundation
 import Testing
@@ -43,10 +44,8 @@ struct Page: Sendable, CustomTestStringConvertible {
     return lines.joined(separator: "\n")
   }
 
-  /// README.md, the catalogue's first page, and its articles.
-  static func all() throws -> [Page] {
-    try [Page(root.appending(path: "README.md")), Page(catalogue.appending(path: "Kept.md"))] + articles()
-  }
+  /// The catalogue's first page, and its articles.
+  static func all() throws -> [Page] { try [Page(catalogue.appending(path: "Kept.md"))] + articles() }
 
   static func articles() throws -> [Page] {
     let folder = catalogue.appending(path: "Articles")
@@ -54,8 +53,8 @@ struct Page: Sendable, CustomTestStringConvertible {
     return try files.map(Page.init).sorted { $0.name < $1.name }
   }
 
-  private static let root = URL(filePath: #filePath).appending(path: "../../../../..").standardizedFileURL
-  private static let catalogue = root.appending(path: "Sources/Kept/Kept.docc")
+  private static let catalogue = URL(filePath: #filePath).appending(path: "../../../../../Sources/Kept/Kept.docc")
+    .standardizedFileURL
 }
 
 extension Page {
