@@ -37,7 +37,7 @@ def build(package: str, programs: dict[str, dict[str, str]], **variables: str) -
         if not file.exists() or file.read_text("utf-8") != text:
             file.write_text(text, "utf-8")
     # It waits for other builds, and takes minutes on a busy machine.
-    command = [ROOT / "scripts/swiftpm", "build", "--package-path", folder]
+    command: list[str | Path] = [ROOT / "scripts/swiftpm", "build", "--package-path", folder]
     return subprocess.run(
         command, env=os.environ | variables, capture_output=True, text=True, timeout=1200, check=False
     )

@@ -14,7 +14,6 @@ import pytest
 from generated import (
     CXX_COMPILERS,
     PYTHON,
-    ROOT,
     SUFFIXES,
     c_errors,
     c_program,
@@ -30,6 +29,7 @@ from generated import (
     without_marks,
 )
 from generated_schemas import EVERY_WORD, random_keys
+from swift_programs import ROOT
 
 from conftest import Kept
 
