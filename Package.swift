@@ -13,6 +13,8 @@ let package = Package(
     .library(name: "KeptC", type: .dynamic, targets: ["KeptC"]),
     // A storage on a UserDefaults suite, and Foundation's own values; apart, as they need all of Foundation.
     .library(name: "KeptUserDefaults", targets: ["KeptUserDefaults"]),
+    // Writes the keys of a target's files of declarations as code, with the installed command.
+    .plugin(name: "KeptKeys", targets: ["KeptKeys"]),
   ],
   // Integrations with other packages: off unless a program asks for one, and then only what it needs is fetched.
   traits: [
@@ -40,6 +42,8 @@ let package = Package(
     .target(name: "KeptStorage", dependencies: ["Kept", "KeptValues", "KeptSystem", "KeptSchema", "KeptCore"]),
 
     .target(name: "KeptUserDefaults", dependencies: ["Kept", "KeptValues", "KeptSystem", "KeptSchema", "KeptCore"]),
+
+    .plugin(name: "KeptKeys", capability: .buildTool()),
 
     // Implements include/kept.h.
     .target(
@@ -115,7 +119,7 @@ let package = Package(
 
 for target in package.targets where target.type == .test { target.path = "Tests/unit/\(target.name)" }
 
-for target in package.targets where target.type != .system {
+for target in package.targets where target.type != .system && target.type != .plugin {
   target.swiftSettings = [
     // SE-0335: a protocol used as a type says so.
     .enableUpcomingFeature("ExistentialAny"),
