@@ -127,7 +127,7 @@ private struct CommandLineInProgress {
     case "--format": Format.allValueStrings
     case "--key": (store ?? words.first).map { keys(of: $0, typed) } ?? []
     case "--add", "--remove": elements(for: option)
-    case "--managed", "--system", "--output", "--screenshot": nil
+    case "--managed", "--system", "--output", "--screenshot", "--against": nil
     default: []
     }
   }

@@ -178,18 +178,30 @@ struct Lint: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "lint",
     abstract: "Checks a file of declarations, without a store.",
-    usage: "kept lint FILE")
+    usage: "kept lint FILE [--against OLD]",
+    discussion: """
+      With an older version of the file, lint says which stored values the newer one does not allow any more, and how \
+      a step of a migration for them looks. It ends with status 3 if there are any.
+      """)
 
+  @Option(help: ArgumentHelp("Compare with an older version of the file.", valueName: "old"))
+  var against: String?
   @Argument(help: .hidden) var words: [String] = []
 
   func run() throws {
     let path = try words.expect(1...1, "one file")[0]
     let list = try DeclarationFile.list(path)
+    let findings = try against.map { Evolution.findings(from: try DeclarationFile.list($0), to: list) } ?? []
     for (key, declaration) in list.declarations where declaration.summary == nil {
       Failure.print("\(Excerpt.of(key.text)): has no \"summary\"; add one line that describes the key")
     }
+    for finding in findings {
+      let sentence = "\(Excerpt.of(finding.key.text)): \(finding.effect.rawValue): \(Shown.line(finding.sentence))"
+      Failure.print(([sentence] + finding.step).joined(separator: "\n  "))
+    }
     Output.standard.write(
       line: "\(path): \(Count.of(list.declarations.count, "declaration")); all keywords are supported")
+    if findings.contains(where: { $0.effect != .note }) { throw ExitStatus.refused }
   }
 }
 

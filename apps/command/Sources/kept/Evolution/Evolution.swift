@@ -1,0 +1,117 @@
+// What a newer file of declarations does to the values that programs with an older one have stored.
+
+import Kept
+
+enum Evolution {
+  struct Finding {
+    enum Effect: String {
+      case breaks, mayBreak = "may break", note
+    }
+    let key: KeyName
+    let effect: Effect
+    let sentence: String
+    /// The lines of a migration's step in Python, where `t` is its transaction; empty for all but the last finding of a
+    /// key.
+    var step: [String] = []
+  }
+
+  /// The findings, in the byte order of the keys.
+  static func findings(from old: DeclarationList, to new: DeclarationList) -> [Finding] {
+    let before = Dictionary(uniqueKeysWithValues: old.declarations.map { ($0.key, $0.declaration) })
+    let after = Dictionary(uniqueKeysWithValues: new.declarations.map { ($0.key, $0.declaration) })
+    return Set(before.keys).union(after.keys).sorted().flatMap { key -> [Finding] in
+      switch (before[key], after[key]) {
+      case (let old?, let new?): findings(key, from: old, to: new)
+      case (_?, nil): [removed(key)]
+      default: []
+      }
+    }
+  }
+
+  private static func removed(_ key: KeyName) -> Finding {
+    let name = Value.string(key.text).json
+    return Finding(
+      key: key, effect: .breaks, sentence: "it is not declared any more, and its value stays in the store, unused",
+      step: ["t.pop(\(name), None)", "t.undeclare(\(name))"])
+  }
+
+  private static func findings(_ key: KeyName, from old: Declaration, to new: Declaration) -> [Finding] {
+    guard old.type == new.type else {
+      return [
+        Finding(
+          key: key, effect: .breaks,
+          sentence: "type is \(new.type) instead of \(old.type), and the store refuses the declaration",
+          step: step(key, converting(old.type, to: new.type), undeclares: true))
+      ] + notes(key, from: old, to: new)
+    }
+    let isSecret = old.isSecret || new.isSecret
+    let comparison = SchemaComparison(from: old.schema, to: new.schema)
+    var findings: [Finding] = []
+    for finding in comparison.findings {
+      let sentence = isSecret ? "fewer values are allowed" : finding.sentence
+      findings.append(Finding(key: key, effect: finding.isCertain ? .breaks : .mayBreak, sentence: sentence))
+    }
+    if isSecret { findings = Array(findings.sorted { $0.effect == .breaks && $1.effect != .breaks }.prefix(1)) }
+    if !findings.isEmpty {
+      let conversion = isSecret ? "convert(old)" : limited(by: comparison.findings, new)
+      findings[findings.count - 1].step = step(key, conversion)
+    }
+    return findings + notes(key, from: old, to: new)
+  }
+
+  private static func notes(_ key: KeyName, from old: Declaration, to new: Declaration) -> [Finding] {
+    var notes: [String] = []
+    if old.type == new.type, !SchemaComparison(from: new.schema, to: old.schema).findings.isEmpty {
+      notes.append("new values are allowed, which programs with the older declaration refuse")
+    }
+    if old.isSecret != new.isSecret { notes.append("it is \(new.isSecret ? "secret now" : "not secret any more")") }
+    if old.defaultValue != new.defaultValue {
+      let shown = [new, old].map { $0.defaultValue.map { Shown.cut(Shown.json($0), to: 60) } ?? "none" }
+      notes.append(
+        old.isSecret || new.isSecret ? "default has changed" : "default is \(shown[0]) instead of \(shown[1])")
+    }
+    return notes.map { Finding(key: key, effect: .note, sentence: $0) }
+  }
+
+  // MARK: - Steps
+
+  private static func step(_ key: KeyName, _ conversion: String, undeclares: Bool = false) -> [String] {
+    let name = Value.string(key.text).json
+    return ["old = t.pop(\(name), None)"] + (undeclares ? ["t.undeclare(\(name))"] : [])
+      + ["if old is not None: t[\(name)] = \(conversion)"]
+  }
+
+  /// The nearest value within new limits; a call of the program's own `convert` where something else has changed.
+  private static func limited(by findings: [SchemaComparison.Finding], _ new: Declaration) -> String {
+    var text = "old"
+    for word in findings.map(\.word) {
+      let limit = word.flatMap { new.words[$0] }
+      guard let limit, limit.kind == .int || new.type == .number else { return "convert(old)" }
+      switch word {
+      case "minimum": text = "max(\(text), \(limit.json))"
+      case "maximum": text = "min(\(text), \(limit.json))"
+      case "maxLength": text += "[:\(limit.json)]"
+      default: return "convert(old)"
+      }
+    }
+    return text
+  }
+
+  private static func converting(_ old: DeclaredType, to new: DeclaredType) -> String {
+    switch (old, new) {
+    case (.integer, .number): "float(old)"
+    case (.number, .integer): "round(old)"
+    case (.integer, .string), (.number, .string): "str(old)"
+    default: "convert(old)"
+    }
+  }
+}
+
+extension Declaration {
+  /// The rules for values.
+  fileprivate var schema: Value {
+    var schema = words
+    for word: ExactString in ["default", "summary", "secret", "since", "replacedBy"] { schema[word] = nil }
+    return .dictionary(schema)
+  }
+}
