@@ -40,40 +40,28 @@ MAIN = "int main(void) { return 0; }\n"
 CXX_MAIN = "int main() {}\n"
 
 
+# Texts that are longer than C99 and C++ promise to take.
+LONG: dict[str, Any] = {
+    "long.text": {"type": "string", "default": "?" * 40_000},
+    "long.bytes": {"type": "bytes", "default": {"$binary": {"base64": "AAAA" * 1400, "subType": "00"}}},
+    "long.list": {"type": "array", "items": {"type": "string"}, "default": ["x" * 40_000]},
+    "long.choice": {"type": "string", "enum": ["y" * 4_096, "z" * 10_000], "default": "z" * 10_000},
+}
+
+
 @pytest.mark.parametrize("compiler", compilers(), ids=" ".join)
 def test_every_word_compiles_in_c(kept: Kept, tmp_path: Path, compiler: list[str]) -> None:
-    generate(kept, tmp_path, "player", EVERY_WORD, "c")
-    assert c_errors('#include "player.h"\n' + MAIN, tmp_path, compiler) == ""
+    generate(kept, tmp_path, "player", EVERY_WORD | LONG, "c")
+    sizes = "sizeof(PLAYER_LONG_TEXT_DEFAULT) == 40001 && sizeof(PLAYER_LONG_BYTES_DEFAULT) == 4201"
+    assert c_errors(f'#include "player.h"\nchar size[{sizes} ? 1 : -1];\n{MAIN}', tmp_path, compiler) == ""
 
 
 @pytest.mark.parametrize("compiler", compilers(CXX_COMPILERS), ids=" ".join)
 def test_every_word_compiles_in_cxx(kept: Kept, tmp_path: Path, compiler: list[str]) -> None:
     words = ["kept", "std", "linux", "unix", "errno", "stdin", "time", "int", "new", "std.string", "optional"]
     names = {"type": "string", "enum": words, "default": "std"}
-    generate(kept, tmp_path, "time", EVERY_WORD | dict.fromkeys(words, names), "cxx")
+    generate(kept, tmp_path, "time", EVERY_WORD | LONG | dict.fromkeys(words, names), "cxx")
     assert cxx_errors('#include "time.hpp"\n#include "time.hpp"\n' + CXX_MAIN, tmp_path, compiler) == ""
-
-
-# More than C99 and C++ promise to take.
-LONG: dict[str, Any] = {
-    "text": {"type": "string", "default": "?" * 40_000},
-    "bytes": {"type": "bytes", "default": {"$binary": {"base64": "AAAA" * 1400, "subType": "00"}}},
-    "list": {"type": "array", "items": {"type": "string"}, "default": ["x" * 40_000]},
-    "choice": {"type": "string", "enum": ["y" * 4_096, "z" * 10_000], "default": "z" * 10_000},
-}
-
-
-@pytest.mark.parametrize("compiler", compilers(), ids=" ".join)
-def test_long_texts_compile_in_c(kept: Kept, tmp_path: Path, compiler: list[str]) -> None:
-    generate(kept, tmp_path, "player", LONG, "c")
-    sizes = "sizeof(PLAYER_TEXT_DEFAULT) == 40001 && sizeof(PLAYER_BYTES_DEFAULT) == 4201"
-    assert c_errors(f'#include "player.h"\nchar size[{sizes} ? 1 : -1];\n{MAIN}', tmp_path, compiler) == ""
-
-
-@pytest.mark.parametrize("compiler", compilers(CXX_COMPILERS), ids=" ".join)
-def test_long_texts_compile_in_cxx(kept: Kept, tmp_path: Path, compiler: list[str]) -> None:
-    generate(kept, tmp_path, "player", LONG, "cxx")
-    assert cxx_errors('#include "player.hpp"\n' + CXX_MAIN, tmp_path, compiler) == ""
 
 
 def test_every_word_passes_mypy(kept: Kept, tmp_path: Path) -> None:
@@ -124,7 +112,7 @@ def check_random_schemas(kept: Kept, folder: Path, random: Random, count: int) -
     for compiler in compilers():
         assert c_errors(includes + MAIN, folder, compiler) == ""
     includes = "".join(f'#include "{name}.hpp"\n' for name in names)
-    for compiler in compilers(CXX_COMPILERS):
+    for compiler in compilers(CXX_COMPILERS[1:3]):
         assert cxx_errors(includes + CXX_MAIN, folder, compiler) == ""
     assert python_errors(*(folder / f"{name}.py" for name in names)) == ""
     imports = "; ".join(f"import {name}; {name}.declare(kept.open('memory:'))" for name in names)
@@ -228,12 +216,22 @@ def test_a_renamed_key_a_narrower_type_and_a_wrong_choice_do_not_compile(
         assert where in errors and (mention in errors.lower() or language in ("cxx", "python"))
 
 
-@pytest.mark.parametrize("compiler", compilers([compiler[:2] for compiler in CXX_COMPILERS]), ids=" ".join)
+BRACES = """\
+#include "player.hpp"
+int main() {
+  kept::store store;
+  std::int64_t wide{store.get(player_keys::audio_volume)};
+  int narrow{store.get(player_keys::audio_volume)};
+  return wide == narrow;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", compilers([["g++", "-std=c++17"], ["clang++", "-std=c++17"]]), ids=" ".join)
 def test_braces_refuse_a_narrower_type_in_cxx(kept: Kept, tmp_path: Path, compiler: list[str]) -> None:
     generate(kept, tmp_path, "player", KEYS, "cxx")
-    for type, is_right in ("std::int64_t", True), ("int", False):
-        use = f"int main() {{ {type} volume{{kept::store().get(player_keys::audio_volume)}}; return volume == 50; }}\n"
-        assert (cxx_errors('#include "player.hpp"\n' + use, tmp_path, compiler) == "") == is_right
+    errors = cxx_errors(BRACES, tmp_path, compiler)
+    assert "program.cpp:5:" in errors and "program.cpp:4:" not in errors
 
 
 # MARK: C
