@@ -35,11 +35,12 @@ import Testing
     }
   }
 
-  /// Reads the store without its locks for some time: whole commits, and never an older one after a newer one.
-  private func watch(_ folder: TestFolder, milliseconds: Int64) throws {
+  /// Reads the store without its locks for some time, and until it has some commits: whole ones, and never an older one
+  /// after a newer one.
+  private func watch(_ folder: TestFolder, milliseconds: Int64, until commits: Revision) throws {
     let end = MonotonicTime.milliseconds + milliseconds
     var (reader, last): (ReadOnlyEngine?, Revision) = (nil, 0)
-    while MonotonicTime.milliseconds < end {
+    while MonotonicTime.milliseconds < end || last < commits && MonotonicTime.milliseconds < end + 120_000 {
       // The children may not have made the store yet.
       if reader == nil { reader = try? ReadOnlyEngine(try OpenFolder.own(folder.path)) }
       try reader?.read { chain throws(StoreError) in
@@ -78,7 +79,7 @@ import Testing
     for _ in 0..<6 {
       let children = try (1...3).map { ($0, try Child(folder.path, seed: $0)) }
       // A pipe has room for some thousand lines, so no child waits for it for long.
-      try watch(folder, milliseconds: .random(in: 20...120, using: &numbers))
+      try watch(folder, milliseconds: .random(in: 20...120, using: &numbers), until: Revision(total) + 20)
       for (seed, child) in children.shuffled(using: &numbers) {
         let found = try child.kill()
         #expect(found.error.isEmpty)
