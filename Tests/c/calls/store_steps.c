@@ -62,11 +62,10 @@ static const kept_options *next_options(script *script, options *out) {
 
 /** Damage must exist before the store is opened. */
 static void prepare(const char *location) {
-  static const char header[8] = "KeptVals";
   if (location == NULL || strcmp(location, "./broken") != 0 || mkdir("broken", 0700) != 0) return;
   FILE *file = fopen("broken/values", "w");
   if (file == NULL) return;
-  fwrite(header, sizeof header, 1, file);
+  fputs("KeptVals", file);
   for (int i = 0; i < 8192; i++) fputc(i * 7 & 0xFF, file);
   fclose(file);
 }
