@@ -51,7 +51,6 @@ EVERY_WORD: dict[str, Any] = {
     },
     "window": {
         "type": "object",
-        "deprecated": True,
         "properties": {
             "width": {"type": "integer"},
             "class": {"type": "string"},
@@ -69,6 +68,7 @@ EVERY_WORD: dict[str, Any] = {
         "default": {"width": 800, "height": 600},
     },
     "anything": {"type": "object"},
+    "set": {"type": "string", "enum": ["x", "text"], "deprecated": True, "summary": 'Set "x" ??/ \\ or é'},
     "pair": {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": False},
     "patterned": {"type": "object", "patternProperties": {"^a": {"type": "string"}}, "propertyNames": {"maxLength": 3}},
     "port": {"type": "integer", "enum": [80, 443, -1], "default": 443},

@@ -216,6 +216,15 @@ def test_a_renamed_key_a_narrower_type_and_a_wrong_choice_do_not_compile(
         assert where in errors and (mention in errors.lower() or language in ("cxx", "python"))
 
 
+DEPRECATED = KEYS | {"audio.name": KEYS["audio.name"] | {"deprecated": True, "summary": 'use "title" ??/ \\ é'}}
+
+
+@pytest.mark.parametrize("language", ["c", "swift"])
+def test_compilers_warn_of_the_use_of_a_deprecated_key(kept: Kept, tmp_path: Path, language: str) -> None:
+    errors = errors_of_user(kept, tmp_path, DEPRECATED, language)
+    assert "deprecated" in errors and 'use "title"' in errors.replace('\\"', '"')
+
+
 BRACES = """\
 #include "player.hpp"
 int main() {

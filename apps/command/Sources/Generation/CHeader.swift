@@ -25,7 +25,8 @@ struct CHeader {
     (prefix, capitals) = (schema.name.snake, schema.name.capitals)
     let own = ["declare", "ready_", "absent_", "copy_", "choice_", "refuse_", "text_", "read_"]
       .map { "\(schema.name.snake)_\($0)" }
-    names = Names(reserved: own + ["\(schema.name.capitals)_FINGERPRINT", "\(schema.name.capitals)_GENERATED_H"])
+    let macros = ["FINGERPRINT", "GENERATED_H", "DEPRECATED_"].map { "\(schema.name.capitals)_\($0)" }
+    names = Names(reserved: own + macros)
   }
 
   private var errorParameter: String { "kept_error *error" }
@@ -84,6 +85,13 @@ struct CHeader {
         "if (buffer != NULL) memcpy(buffer, text, size + end);", "return \(prefix)_absent_(error);",
       ])
     if schema.keys.contains(where: \.hasNamedTexts) { writeChoiceHelpers() }
+    if schema.keys.contains(where: { $0.deprecation != nil }) {
+      lines += [
+        "#if defined(__GNUC__)",
+        "#define \(capitals)_DEPRECATED_(message) __attribute__((deprecated(message)))", "#else",
+        "#define \(capitals)_DEPRECATED_(message)", "#endif",
+      ]
+    }
   }
 
   private mutating func writeChoiceHelpers() {
@@ -196,7 +204,7 @@ struct CHeader {
     ])
     function(
       "kept_status", "get_\(key.words.snake)", ["kept_store *store", "char **json", errorParameter],
-      ["return kept_get_json(store, \(text), json, error);"])
+      ["return kept_get_json(store, \(text), json, error);"], of: key)
     setter(key, ["const char *json"], "kept_set_json(store, \(text), json, error)")
   }
 
@@ -242,7 +250,7 @@ struct CHeader {
       body += ["if (status == KEPT_ABSENT) {", "  *choice = \(fallback);", "  return \(prefix)_absent_(error);", "}"]
     }
     body += ["if (status == KEPT_OK) *choice = (\(type))index;", "return status;"]
-    function("kept_status", "get_\(name)", ["kept_store *store", "\(type) *choice", errorParameter], body)
+    function("kept_status", "get_\(name)", ["kept_store *store", "\(type) *choice", errorParameter], body, of: key)
     comment(["Writes the value."])
     function(
       "kept_status", "set_\(name)", ["kept_store *store", "\(type) choice", errorParameter],
@@ -250,7 +258,7 @@ struct CHeader {
         "size_t length = 0;", "const char *text = \(type)_text(choice, &length);",
         "if (text == NULL) return \(prefix)_refuse_(\"the number is not one of the choices\", error);",
         "return kept_set_string(store, \(CLiteral.string(key.key.text)), text, length, error);",
-      ])
+      ], of: key)
   }
 
   private func shown(_ text: String) -> String {
@@ -312,16 +320,21 @@ struct CHeader {
         ["kept_status status = \(read);", "if (status != KEPT_ABSENT) return status;"] + fallback
         + (returns ? [] : ["return \(prefix)_absent_(error);"])
     }
-    function("kept_status", "get_\(key.words.snake)", ["kept_store *store"] + outputs + [errorParameter], body)
+    function("kept_status", "get_\(key.words.snake)", ["kept_store *store"] + outputs + [errorParameter], body, of: key)
   }
 
   private mutating func setter(_ key: GeneratedKey, _ inputs: [String], _ write: String) {
     comment(["Writes the value."])
     function(
-      "kept_status", "set_\(key.words.snake)", ["kept_store *store"] + inputs + [errorParameter], ["return \(write);"])
+      "kept_status", "set_\(key.words.snake)", ["kept_store *store"] + inputs + [errorParameter], ["return \(write);"],
+      of: key)
   }
 
-  private mutating func function(_ type: String, _ name: String, _ parameters: [String], _ body: [String]) {
+  /// - Parameter key: the key that it reads or writes for programs.
+  private mutating func function(
+    _ type: String, _ name: String, _ parameters: [String], _ body: [String], of key: GeneratedKey? = nil
+  ) {
+    if let message = key?.deprecation { lines.append("\(capitals)_DEPRECATED_(\(CLiteral.message(message)))") }
     let space = type.ends(with: "*") ? "" : " "
     let opening = "static inline \(type)\(space)\(prefix)_\(name)("
     let list = parameters.isEmpty ? ["void"] : parameters
@@ -379,6 +392,11 @@ enum CLiteral {
   }
 
   static func string(_ text: String) -> String { string(bytes: Array(text.utf8)) }
+
+  /// The text of an attribute, which compilers print as it is: they take no numbers of characters there.
+  static func message(_ text: String) -> String {
+    "\"" + text.replacing([("\\", "\\\\"), ("\"", "\\\""), ("??", "? ?")]) + "\""
+  }
 
   private static func string(bytes: [UInt8]) -> String {
     extended(bytes.count) + "\"" + bytes.map(escaped).joined() + "\""

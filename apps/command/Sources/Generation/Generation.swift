@@ -78,6 +78,12 @@ struct GeneratedKey {
     (fallback, summary, isSecret) = (declaration.defaultValue, declaration.summary, declaration.isSecret)
   }
 
+  /// What compilers say of a program that uses the key; nil unless it is deprecated.
+  var deprecation: String? {
+    guard rules["deprecated"] == true else { return nil }
+    return CommentText.of("\(key.text) is deprecated" + (summary.map { ": \($0)" } ?? ""))
+  }
+
   /// Whether its values are texts that the code has names for.
   var hasNamedTexts: Bool { if case .choices(let choices) = shape { choices.areTexts } else { false } }
 

@@ -63,6 +63,9 @@ struct SwiftFile {
     if key.isSecret { arguments.append("secret: true") }
     let opening = "  static let \(name) = Key<\(type)\(fallback == nil ? "?" : "")>("
     var lines = key.sentences.map { Self.comment($0, "  ") }.joined(separator: ["  ///"]) + []
+    if let message = key.deprecation {
+      lines.append("  @available(*, deprecated, message: \(SwiftLiteral.string(message)))")
+    }
     let line = opening + arguments.joined(separator: ", ") + ")"
     if line.unicodeScalars.count <= 100 {
       lines.append(line)
