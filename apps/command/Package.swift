@@ -28,8 +28,8 @@ let package = Package(
         .product(name: "TOMLKit", package: "TOMLKit"),
         .product(name: "Yams", package: "Yams"),
       ]),
-    // The source files that `kept generate` writes.
-    .target(name: "Generation", dependencies: [.product(name: "Kept", package: "kept")]),
+    // The source files and pages that `kept generate` writes.
+    .target(name: "Generation", dependencies: ["CommandPages", .product(name: "Kept", package: "kept")]),
     .executableTarget(
       name: "kept-formats",
       dependencies: ["Formats", "FormatLibraries", "Generation", .product(name: "Kept", package: "kept")]),

@@ -5,14 +5,16 @@ Needs the command: the one that `KEPT_COMMAND` names, or the one in build/; and 
 
 from __future__ import annotations
 
+import html
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 from guides import promised_by_c, promised_by_python, wide_lines
 from swift_package import GENERATE_GUIDE as GUIDE
-from swift_package import ROOT, executables, generate, program
+from swift_package import COMMAND, ROOT, executables, generate, program
 from test_articles import promised as promised_by_swift
 from test_guides import LIBRARY, check, lines_of
 
@@ -46,6 +48,19 @@ def test_four_programs_share_generated_keys(tmp_path: Path) -> None:
     check(promised_by_swift(GUIDE), lines_of(executables() / "GenerateGuide", home=home))
 
 
+def test_the_pages_have_the_examples_of_the_guide(tmp_path: Path) -> None:
+    (tmp_path / "player.schema.json").write_text(program(GUIDE, "json"), "utf-8")
+    script = program(GUIDE, "bash").split("\n\n")[0].replace("kept generate", f"{COMMAND} generate")
+    shown = "\n".join(lines_of("sh", "-ec", f"cd {tmp_path}\n{script}", home=tmp_path))
+    assert "kept set STORE audio.volume 1" in shown
+    assert "## `audio.volume`" in (tmp_path / "player.md").read_text("utf-8")
+    page = (tmp_path / "player.html").read_text("utf-8")
+    section = GUIDE.read_text("utf-8").split("## Pages of reference\n")[1].split("\n## ")[0]
+    examples = re.findall(r"^\| `([^`]*)` ", section, flags=re.MULTILINE)
+    assert len(examples) == 4
+    assert [each for each in examples if f"<code>{html.escape(each, quote=True)}</code>" not in page] == []
+
+
 def test_the_guide_says_what_it_prints() -> None:
     assert len(promised_by_c(program(GUIDE, "cpp"))) == 2
     assert len(promised_by_c(program(GUIDE, "c"))) == len(promised_by_python(program(GUIDE, "python"))) == 2
@@ -53,4 +68,4 @@ def test_the_guide_says_what_it_prints() -> None:
 
 
 def test_the_code_of_the_guide_fits_the_page() -> None:
-    assert wide_lines(GUIDE, "c|cpp|python|sh|json|swift|cmake") == []
+    assert wide_lines(GUIDE, "c|cpp|python|sh|bash|json|swift|cmake") == []

@@ -272,7 +272,9 @@ def test_the_help_shows_its_examples_as_they_are_typed(kept: Kept) -> None:
         # What has columns of its own is not broken either.
         description = kept("manual", *command.split()).out.split(".SH DESCRIPTION\n")[-1].split(".SH ")[0]
         for block in description.split(".nf\n")[1:] if command else []:
-            code = block.split(".fi\n")[0].replace("\\-", "-").replace("\\e", "\\").replace("\\&", "")
+            code = block.split(".fi\n")[0]
+            for escape, sign in {"-": "-", "&": "", "(aq": "'", "(ga": "`", "(ha": "^", "(ti": "~", "e": "\\"}.items():
+                code = code.replace(f"\\{escape}", sign)
             assert set(code.splitlines()) <= set(lines), command
         # A line of a usage that is too long would be broken.
         used = [line for line in lines if line.startswith(("USAGE: ", "       kept"))]

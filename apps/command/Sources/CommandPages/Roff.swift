@@ -2,9 +2,11 @@
 
 public enum Roff {
   /// The title of a page, and its first section.
-  public static func head(_ name: String, _ abstract: String, date: String = "", version: String) -> String {
+  public static func head(
+    _ name: String, _ abstract: String, section number: Int = 1, date: String = "", source: String = ""
+  ) -> String {
     let abstract = abstract.prefix(1).lowercased() + abstract.dropFirst().filter { $0 != "`" }
-    return ".TH \(escaped(name.uppercased())) 1 \"\(date)\" \"Kept \(version)\"\n"
+    return ".TH \(argument(name.uppercased())) \(number) \"\(date)\" \"\(source)\"\n"
       + section(
         "NAME", "\(escaped(name)) \\- \(escaped(abstract.hasSuffix(".") ? String(abstract.dropLast()) : abstract))\n")
   }
@@ -50,16 +52,25 @@ public enum Roff {
     ".nf\n" + lines.map { escaped(String($0)) + "\n" }.joined() + ".fi\n"
   }
 
-  /// Text without instructions of roff, where a dash is the one that can be copied into a shell.
+  /// Text without instructions of roff, where a dash and quotes are those that can be copied into a shell.
   public static func escaped(_ text: String) -> String {
-    var escaped = ""
-    for character in text {
-      switch character {
+    var escaped = text.unicodeScalars.first == "." ? "\\&" : ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
       case "\\": escaped += "\\e"
       case "-": escaped += "\\-"
-      default: escaped.append(character)
+      case "'": escaped += "\\(aq"
+      case "`": escaped += "\\(ga"
+      case "^": escaped += "\\(ha"
+      case "~": escaped += "\\(ti"
+      default: escaped.unicodeScalars.append(scalar)
       }
     }
-    return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped
+    return escaped
+  }
+
+  /// Text as one argument of an instruction.
+  public static func argument(_ text: String) -> String {
+    "\"" + escaped(text).split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\\(dq") + "\""
   }
 }

@@ -4,7 +4,7 @@ public import Kept
 
 /// A language that keys can be written in.
 ///
-/// Another language or a page for people is one more case, and one more file that writes it.
+/// Another language is one more case, and one more file that writes it. Pages for people are ``PageFormat``.
 public enum Target: String, CaseIterable, Sendable {
   case c, cxx, python, swift
 

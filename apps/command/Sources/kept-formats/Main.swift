@@ -1,5 +1,5 @@
 // The part of `kept import` that reads property lists, TOML and YAML, in a process whose memory and time are limited,
-// and the part of `kept generate` that writes source files.
+// and the part of `kept generate` that writes source files and pages.
 //
 // It is a program of its own because of its size: Foundation and its data of Unicode are larger than all of `kept`.
 
@@ -35,17 +35,22 @@ enum KeptFormats {
     exit(64)
   }
 
-  /// `generate TARGET NAME [KEY NAME]...`, with the list of declarations on standard input.
+  /// `generate TARGET NAME [KEY NAME]...` or `generate FORMAT NAME [OPTION VALUE]...`, with the list of declarations on
+  /// standard input.
   ///
   /// Ends with 0 and the text, or with 3 and a sentence on standard error.
   private static func generate() -> Never {
     let words = Array(CommandLine.arguments.dropFirst(2))
-    guard words.count >= 2, words.count.isMultiple(of: 2), let target = Target(rawValue: words[0]) else { endUsage() }
+    guard words.count >= 2, words.count.isMultiple(of: 2) else { endUsage() }
     do throws(StoreError) {
       var names: [KeyName: String] = [:]
       for index in stride(from: 2, to: words.count, by: 2) { names[try KeyName(words[index])] = words[index + 1] }
       let list = try DeclarationList(json: String(decoding: standardInput(), as: UTF8.self))
-      exit(write(try target.text(of: list, called: words[1], names), to: 1) ? 0 : 1)
+      if let target = Target(rawValue: words[0]) {
+        exit(write(try target.text(of: list, called: words[1], names), to: 1) ? 0 : 1)
+      }
+      guard let format = PageFormat(rawValue: words[0]) else { endUsage() }
+      exit(write(try format.text(of: list, PageOptions(name: words[1], names)), to: 1) ? 0 : 1)
     } catch {
       _ = write(error.description, to: 2)
       exit(3)

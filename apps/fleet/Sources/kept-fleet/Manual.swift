@@ -29,7 +29,7 @@ struct Manual: ParsableCommand {
       ".SS \(command._commandName)\n\(Roff.prose(command.configuration.abstract)).PP\n"
         + Roff.prose(command.configuration.discussion) + Roff.options(options.filter { !common.contains($0) })
     }
-    return Roff.head("kept-fleet", program.abstract, version: KeptFleet.version)
+    return Roff.head("kept-fleet", program.abstract, source: "Kept \(KeptFleet.version)")
       + Roff.synopsis(commands.map { $0.configuration.usage ?? "" } + ["kept-fleet --version"])
       + Roff.section("DESCRIPTION", Roff.prose(program.discussion))
       + Roff.section("COMMANDS", sections.joined())

@@ -29,8 +29,7 @@ struct Describe: ParsableCommand {
     }
     let list = try settings.declarations(prefix: prefix)
     if json {
-      let members = list.declarations.map { "\(Value.string($0.key.text).json):\($0.declaration.shownJSON(reveal))" }
-      Output.standard.write(json: "{\"properties\":{\(members.joined(separator: ","))},\"type\":\"object\"}")
+      Output.standard.write(json: list.shownJSON(reveal))
     } else {
       guard !list.declarations.isEmpty else {
         throw prefix.isEmpty
@@ -94,8 +93,15 @@ extension Declaration {
 
   private static let harmless: Set<ExactString> = [
     "type", "secret", "lost", "summary", "title", "description", "format", "deprecated", "minLength", "maxLength",
-    "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties",
+    "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "since", "replacedBy",
   ]
+}
+
+extension DeclarationList {
+  func shownJSON(_ reveal: Bool = false) -> String {
+    let members = declarations.map { "\(Value.string($0.key.text).json):\($0.declaration.shownJSON(reveal))" }
+    return "{\"properties\":{\(members.joined(separator: ","))},\"type\":\"object\"}"
+  }
 }
 
 struct Declare: ParsableCommand {

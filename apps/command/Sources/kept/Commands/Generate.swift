@@ -5,15 +5,23 @@ import Kept
 struct Generate: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "generate",
-    abstract: "Writes the keys of a file of declarations as code.",
-    usage: "kept generate FILE (--c | --cxx | --python | --swift) [--output FILE]",
+    abstract: "Writes the keys of a file of declarations as code, or as a page of reference.",
+    usage: """
+      kept generate FILE (--c | --cxx | --python | --swift) [--output FILE]
+      kept generate FILE (--html | --markdown | --man) [--output FILE]
+      """,
     discussion: """
       FILE is what `kept declare` reads and `kept describe --json` prints; - reads standard input. Nothing is written \
       if the language cannot express a declaration.
+
+      A page has all keys with their rules, and examples of how to set each of them. What `kept describe` hides of a \
+      secret is not on it.
       """)
 
   enum Language: String, EnumerableFlag {
-    case c, cxx, python, swift
+    case c, cxx, python, swift, html, markdown, man
+
+    var isPage: Bool { [.html, .markdown, .man].contains(self) }
 
     static func help(for language: Language) -> ArgumentHelp? {
       switch language {
@@ -21,6 +29,9 @@ struct Generate: ParsableCommand {
       case .cxx: "Write a header for C++17, on kept.hpp."
       case .python: "Write a module for Python."
       case .swift: "Write a file for Swift."
+      case .html: "Write a page in one file, for browsers."
+      case .markdown: "Write a page in Markdown."
+      case .man: "Write a page for man, in section 5."
       }
     }
   }
@@ -32,25 +43,54 @@ struct Generate: ParsableCommand {
   var output: String?
   @Option(
     help: ArgumentHelp(
-      "The prefix of names in C, and of the enum in Swift; by default the file's name up to its first dot.",
+      "The prefix of names in C, and of the enum in Swift, and the title of a page; by default the file's name up to "
+        + "its first dot.",
       valueName: "name"))
   var name: String?
   @Option(
     name: .customLong("as"),
     help: ArgumentHelp("Use another name for a key; may be repeated.", valueName: "key=name"))
   var names: [String] = []
+  @Option(help: ArgumentHelp("The store in the examples of a page, by its identifier.", valueName: "store"))
+  var store: String?
+  @Option(help: ArgumentHelp("Show variables with this prefix on a page.", valueName: "prefix"))
+  var envPrefix: String?
+  @Option(help: ArgumentHelp("Show arguments of this program on a page.", valueName: "program"))
+  var program: String?
   @Argument(help: .hidden) var words: [String] = []
 
-  private static let program = "kept-formats"
+  private static let part = "kept-formats"
+
+  func validate() throws {
+    let isForPage = store ?? envPrefix ?? program != nil
+    if let language, language.isPage ? !names.isEmpty : isForPage {
+      throw ValidationError(
+        language.isPage
+          ? "--as gives keys other names in code, and a page shows the keys; leave it out"
+          : "--store, --env-prefix and --program are for pages; use --html, --markdown or --man")
+    }
+    if let store, try !StorePlace(store).isIdentifier {
+      throw ValidationError("\(Excerpt.of(store)) is not an identifier; give one such as com.example.player")
+    }
+    if let envPrefix, envPrefix.isEmpty || ExactString(envPrefix.replacingOthers()) != ExactString(envPrefix) {
+      throw ValidationError("\(Excerpt.of(envPrefix)) cannot begin a variable of a shell; use a prefix such as PLAYER_")
+    }
+  }
 
   func run() throws {
     let path = try words.expect(1...1, "one file of declarations")[0]
-    guard let language else { throw ValidationError("no language was given; add --c, --cxx, --python or --swift") }
+    guard let language else {
+      throw ValidationError("no output was chosen; add \(Language.allCases.map { "--\($0)" }.joined(separator: ", "))")
+    }
     let list = try DeclarationFile.list(path)
-    var arguments = ["generate", language.rawValue, name ?? Self.name(of: path)]
+    var arguments = ["generate", language.rawValue, name ?? Self.name(of: path, language)]
     for pair in names { arguments += try Self.halves(of: pair, in: list) }
-    guard let done = try Helper.run(Helper.part(Self.program), arguments, input: Array(list.json.utf8)) else {
-      throw StoreError(.unavailable, "\(Self.program), the part of kept that writes code, is missing; reinstall kept")
+    for (option, value) in [("store", store), ("env-prefix", envPrefix), ("program", program)] {
+      if let value { arguments += [option, value] }
+    }
+    let json = language.isPage ? list.shownJSON() : list.json
+    guard let done = try Helper.run(Helper.part(Self.part), arguments, input: Array(json.utf8)) else {
+      throw StoreError(.unavailable, "\(Self.part), the part of kept that writes it, is missing; reinstall kept")
     }
     switch done.status {
     case ExitStatus.done.rawValue:
@@ -59,15 +99,15 @@ struct Generate: ParsableCommand {
     case ExitStatus.refused.rawValue:
       Failure.print(Shown.line("\(path): \(String(decoding: done.err, as: UTF8.self))"))
       throw ExitStatus.refused
-    default: throw StoreError(.failed, "\(Self.program), the part of kept that writes code, ended early")
+    default: throw StoreError(.failed, "\(Self.part), the part of kept that writes it, ended early")
     }
   }
 
   /// `player` for `config/player.schema.json`.
-  private static func name(of path: String) -> String {
+  private static func name(of path: String, _ language: Language) -> String {
     let file = path.halves(atLast: "/")?.after ?? path
     let stem = file.halves(at: ".")?.before ?? file
-    return path == "-" || stem.isEmpty ? "settings" : stem.replacingOthers()
+    return path == "-" || stem.isEmpty ? "settings" : language.isPage ? stem : stem.replacingOthers()
   }
 
   private static func halves(of pair: String, in list: DeclarationList) throws -> [String] {

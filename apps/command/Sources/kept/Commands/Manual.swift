@@ -61,7 +61,7 @@ private enum ManualPage {
   }
 
   private static func head(_ name: String, _ command: any ParsableCommand.Type) -> String {
-    Roff.head(name, command.configuration.abstract, date: Build.date, version: Build.version)
+    Roff.head(name, command.configuration.abstract, date: Build.date, source: "Kept \(Build.version)")
   }
 
   private static func text(of block: Block) -> String {
