@@ -271,6 +271,7 @@ def test_declarations_say_what_the_schemas_say(run: Run, tmp_path: Path) -> None
         <key name="edges" flags="Edges"><default>['top']</default></key>
         <key name="size" type="i"><range min="1" max="9"/><default>5</default></key>
         <key name="scale" type="d"><range min="0.5"/><default>1.0</default></key>
+        <key name="shade" type="d"><range max="0.5"/><default>0.0</default></key>
         <key name="layouts" type="a(ss)"><default>[('xkb', 'us')]</default></key>
         <key name="quota" type="t"><default>18446744073709551615</default></key>
       </schema></schemalist>""")
@@ -286,10 +287,29 @@ def test_declarations_say_what_the_schemas_say(run: Run, tmp_path: Path) -> None
             "default": ["top"],
         },
         "panel.size": {"type": "integer", "minimum": 1, "maximum": 9, "default": 5},
-        "panel.scale": {"type": "number", "minimum": 0.5, "maximum": {"$numberDouble": "Infinity"}, "default": 1.0},
+        "panel.scale": {"type": "number", "minimum": 0.5, "default": 1.0},
+        "panel.shade": {"type": "number", "maximum": 0.5, "default": 0.0},
         "panel.layouts": {"type": "array", "items": pair, "default": [["xkb", "us"]]},
         "panel.quota": {"type": "integer", "minimum": 0, "default": {"$numberULong": "18446744073709551615"}},
     }  # fmt: skip
+    assert run("kept-gsettings", "declare", XDG_DATA_DIRS=str(tmp_path)).stdout == "7 keys are declared\n"
+
+
+def test_declared_keys_become_code_and_pages(run: Run, environment: dict[str, str]) -> None:
+    assert run("kept-gsettings", "declare").returncode == 0
+    described = run("kept", "describe", "gsettings", "org.gnome.desktop.sound.", "--json", "--reveal").stdout
+    module: dict[str, Any] = {}
+    code = run("kept", "generate", "-", "--python", "--name", "sound", input=described)
+    exec(compile(code.stdout, "sound.py", "exec"), module)
+    with kept.open(f"{environment['XDG_CONFIG_HOME']}/kept/gsettings.kept") as settings:
+        settings[module["ORG_GNOME_DESKTOP_SOUND_EVENT_SOUNDS"]] = False
+    got = run("gsettings", "get", "org.gnome.desktop.sound", "event-sounds", GSETTINGS_BACKEND="kept")
+    assert got.stdout == "false\n"
+    everything = run("kept-gsettings", "declare", "--dry-run").stdout
+    for language in ("c", "cxx", "python", "swift", "html", "markdown", "man"):
+        page = run("kept", "generate", "-", f"--{language}", "--name", "gnome", input=everything)
+        assert (page.returncode, page.stderr) == (0, ""), language
+        assert "Sounds for events" in page.stdout
 
 
 def test_declared_keys_refuse_what_gsettings_would_ignore(run: Run, environment: dict[str, str], schemas: Path) -> None:

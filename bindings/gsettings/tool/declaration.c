@@ -2,6 +2,7 @@
 
 #include "canonical.h"
 
+#include <math.h>
 #include <string.h>
 
 static json_object *schema_of(const GVariantType *type);
@@ -119,7 +120,9 @@ static void add_range(json_object *schema, GSettingsSchemaKey *key) {
   } else if (strcmp(kind, "range") == 0) {
     for (gsize end = 0; end < 2; end++) {
       GVariant *bound = g_variant_get_child_value(detail, end);
-      add_value(schema, end == 0 ? "minimum" : "maximum", bound);
+      /* A range of doubles without one of its ends is unbounded there. */
+      if (!g_variant_is_of_type(bound, G_VARIANT_TYPE_DOUBLE) || isfinite(g_variant_get_double(bound)))
+        add_value(schema, end == 0 ? "minimum" : "maximum", bound);
       g_variant_unref(bound);
     }
   }
