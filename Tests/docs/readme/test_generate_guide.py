@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 
 from guides import promised_by_c, promised_by_python, wide_lines
-from swift_package import GENERATE_GUIDE as GUIDE
 from swift_package import COMMAND, ROOT, executables, generate, program
+from swift_package import GENERATE_GUIDE as GUIDE
 from test_articles import promised as promised_by_swift
 from test_guides import LIBRARY, check, lines_of
 
