@@ -148,7 +148,7 @@ def formatted(text: str, folder: Path) -> str:
     """A page as it is displayed, without bold type and in lines that are not broken; every warning is an error."""
     file = folder / "page.5"
     file.write_text(text, "utf-8")
-    locale = os.environ | {"LC_ALL": "C.UTF-8"}
+    locale = os.environ | {"LC_ALL": "C.UTF-8", "MANWIDTH": "4000"}
     groff = ["groff", "-man", "-ww", "-Kutf8", "-Tutf8", "-P-cbou", "-rLL=4000n"]
     for command in (["man", "--warnings", "--local-file"], groff):
         done = subprocess.run([*command, file], capture_output=True, text=True, env=locale, check=True)

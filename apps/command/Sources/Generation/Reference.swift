@@ -87,8 +87,8 @@ struct Page {
     return Section(
       heading: "How settings are set", anchor: "layers",
       paragraphs: [
-        "A setting has the value of the first layer in this list that has a valid one. \(code: "kept") reads the "
-          + "administrator's files. Programs read these files, arguments and variables only if they enable these layers.",
+        "A setting has the value of the first layer in this list that has a valid one. \(code: "kept") reads the files "
+          + "of the administrator. Programs read these, arguments and variables only if they enable these layers.",
         options.store == nil
           ? "In the examples, \(code: "STORE") stands for the program's store, and \(code: "VALUE") for a value."
           : "In the examples, \(code: "VALUE") stands for a value.",
