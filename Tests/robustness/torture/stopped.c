@@ -27,7 +27,7 @@ static int64_t milliseconds_since(int64_t begin) { return (now_ns() - begin) / 1
 
 /* The writer that is stopped */
 
-/* Next to journals of 64 MiB, which a busy machine would have before the checkpoint is made, nobody may write. */
+/* No process can write while the journals have 64 MiB, which they may reach on a busy machine before the checkpoint. */
 static bool journal_has_room(void) {
   struct stat journal;
   return stat(last_of(folder, "journal"), &journal) == 0 && journal.st_size < 8 << 20;

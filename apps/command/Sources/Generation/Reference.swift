@@ -90,8 +90,8 @@ struct Page {
         "A setting has the value of the first layer in this list that has a valid one. \(code: "kept") reads the files "
           + "of the administrator. Programs read these, arguments and variables only if they enable these layers.",
         options.store == nil
-          ? "In the examples, \(code: "STORE") stands for the program's store, and \(code: "VALUE") for a value."
-          : "In the examples, \(code: "VALUE") stands for a value.",
+          ? "In the examples, replace \(code: "STORE") with the program's store, and \(code: "VALUE") with a value."
+          : "In the examples, replace \(code: "VALUE") with a value.",
       ],
       rows: rows.compactMap { label, line in line.map { Row(label: label, lines: [$0]) } })
   }
