@@ -15,8 +15,14 @@ extension Constraint {
   /// An annotation that the key, or the element or member in `.each`, should no longer be set.
   ///
   /// Setting it works. The store's error handler receives ``StoreError/Code/deprecated``, once for each key and store
-  /// object. Name the replacement in the key's `summary`.
+  /// object.
   public static var deprecated: Constraint { Constraint("deprecated") { true } }
+
+  /// The key to set instead of this one, which must be ``deprecated``.
+  public static func replacedBy(_ key: String) -> Constraint { Constraint("replacedBy") { .string(key) } }
+
+  /// The version of the program that has the key first: an annotation for readers.
+  public static func since(_ version: String) -> Constraint { Constraint("since") { .string(version) } }
 }
 
 extension Constraint where Value: Numeric & Comparable {

@@ -198,14 +198,15 @@ def test_each_rule_has_its_word(settings: kept.Store) -> None:
 def test_each_rare_rule_has_its_word(settings: kept.Store) -> None:
     ratio = kept.Key("ratio", float, exclusive_minimum=0, exclusive_maximum=1, multiple_of=0.25)
     assert ratio.schema == {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1, "multipleOf": 0.25}
-    theme = kept.Key("theme", Theme, constant=Theme.DARK, deprecated=True)
-    assert theme.schema == {**THEME, "const": "dark", "deprecated": True}
+    theme = kept.Key("theme", Theme, constant=Theme.DARK, deprecated=True, replaced_by="look")
+    assert theme.schema == {**THEME, "const": "dark", "deprecated": True, "replacedBy": "look"}
     tags = kept.Key("tags", list[str], min_items=1, max_items=2, unique_items=True)
     assert tags.schema == {
         "type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 2, "uniqueItems": True,
     }  # fmt: skip
     hosts = kept.Key("hosts", dict[str, int], min_members=1, max_members=2)
-    mail = kept.Key("mail", str, format="email")
+    mail = kept.Key("mail", str, format="email", since="1.2")
+    assert mail.schema == {"type": "string", "format": "email", "since": "1.2"}
     settings.declare(ratio, theme, tags, hosts, mail)
     wrong: list[tuple[str, Any]] = [
         ("ratio", 0.0), ("ratio", 1.0), ("ratio", 0.3), ("theme", "light"), ("tags", []), ("tags", ["a", "a"]),

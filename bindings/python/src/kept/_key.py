@@ -55,6 +55,8 @@ _WORDS = {
     "max_members": "maxProperties",
     "format": "format",
     "deprecated": "deprecated",
+    "replaced_by": "replacedBy",
+    "since": "since",
     "summary": "summary",
     "secret": "secret",
 }

@@ -64,6 +64,10 @@ class Rules(TypedDict, total=False):
     """The kind of text, such as "email". It is a remark and not checked."""
     deprecated: bool
     """Whether programs should stop setting it. Setting it works, and is logged by "kept" once for each store."""
+    replaced_by: str
+    """The key to set instead of this one, which must be deprecated."""
+    since: str
+    """The version of the program that has the key first. It is a remark."""
     summary: str
     """What the key is for, in a sentence."""
     secret: bool
