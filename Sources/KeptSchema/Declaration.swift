@@ -25,6 +25,8 @@ public final class Declaration: @unchecked Sendable {
   public var summary: String? { contents.summary }
   /// Whether values must be kept out of messages and logs.
   public var isSecret: Bool { contents.isSecret }
+  /// The name that the key had before, from which declaring it moves the stored value.
+  public var formerName: KeyName? { contents.formerName }
   /// Why values cannot be checked against the stored declaration: `unsupported` if a later version has written it,
   /// `corrupt` if it is not a JSON object.
   package var unreadable: StoreError? { contents.unreadable }
@@ -223,6 +225,7 @@ private final class Contents: Sendable {
   let defaultValue: Value?
   let summary: String?
   let replacement: KeyName?
+  let formerName: KeyName?
   let isSecret: Bool
   let unreadable: StoreError?
   let schema: Schema
@@ -232,6 +235,7 @@ private final class Contents: Sendable {
     defaultValue = root.defaultValue
     summary = root.summary
     replacement = root.replacement
+    formerName = root.formerName
     isSecret = root.isSecret
     schema = root.schema
     unreadable = nil
@@ -279,6 +283,7 @@ private final class Contents: Sendable {
     defaultValue = nil
     summary = nil
     replacement = nil
+    formerName = nil
     // If it cannot be parsed, it may be secret.
     isSecret = true
     schema = Schema()

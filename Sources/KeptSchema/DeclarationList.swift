@@ -40,7 +40,27 @@ public struct DeclarationList: Sendable {
         throw error.about(key.text)
       }
     }
+    try Self.checkFormerNames(in: declarations)
     (self.declarations, self.text) = (declarations, text)
+  }
+
+  /// Throws `invalid` for a former name that another key in the list has, or has had.
+  package static func checkFormerNames(in list: [(key: KeyName, declaration: Declaration)]) throws(StoreError) {
+    let renamed = list.filter { $0.declaration.formerName != nil }
+    guard !renamed.isEmpty else { return }
+    let keys = Set(list.map(\.key))
+    var formerNames: Set<KeyName> = []
+    for (key, declaration) in renamed {
+      guard let name = declaration.formerName else { continue }
+      let isFirst = formerNames.insert(name).inserted
+      guard keys.contains(name) || !isFirst else { continue }
+      let reason =
+        keys.contains(name)
+        ? "which is declared here too; leave out the older declaration, or the keyword"
+        : "as another key is; leave the keyword out of one of them"
+      throw StoreError(
+        .invalid, key: key.text, "is declared with \"renamedFrom\": \"\(Excerpt.of(name.text))\", \(reason)")
+    }
   }
 
   /// Parses the declarations in a file.

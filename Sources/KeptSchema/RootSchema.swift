@@ -1,4 +1,5 @@
-// The keywords that only a complete declaration has: default, summary, secret, since, replacedBy.
+// The keywords that only a complete declaration has: default, summary, secret, since, replacedBy,
+// renamedFrom.
 
 package import KeptValues
 
@@ -13,11 +14,13 @@ package struct RootSchema {
   package let summary: String?
   /// The key to set instead of this one, which is deprecated.
   package let replacement: KeyName?
+  /// The name that the key had before.
+  package let formerName: KeyName?
   package let isSecret: Bool
 
   package static func has(_ word: ExactString) -> Bool {
     switch word {
-    case "default", "summary", "secret", "since", "replacedBy": true
+    case "default", "summary", "secret", "since", "replacedBy", "renamedFrom": true
     default: false
     }
   }
@@ -42,10 +45,10 @@ package struct RootSchema {
     summary = try reader.word("summary", of: words, Self.line)
     _ = try reader.word("since", of: words, Self.line)
     replacement = try reader.word("replacedBy", of: words) { reader, value throws(StoreError) in
-      let key = try reader.text(value)
       guard schema.isDeprecated else { throw reader.wrong(.invalid, "the keyword needs \"deprecated\": true; add it") }
-      do throws(StoreError) { return try KeyName(key) } catch { throw reader.wrong(error.code, error.message) }
+      return try Self.key(reader, value)
     }
+    formerName = try reader.word("renamedFrom", of: words, Self.key)
     defaultValue = try reader.word("default", of: words) { reader, value throws(StoreError) in
       try reader.fitting(value, schema, called: "the default")
     }
@@ -66,6 +69,11 @@ package struct RootSchema {
 
   private static func line(_ reader: SchemaReader, _ value: Value) throws(StoreError) -> String {
     try reader.text(value)
+  }
+
+  private static func key(_ reader: SchemaReader, _ value: Value) throws(StoreError) -> KeyName {
+    let name = try reader.text(value)
+    do throws(StoreError) { return try KeyName(name) } catch { throw reader.wrong(error.code, error.message) }
   }
 
   /// Throws `tooLarge` if the text of a declaration is too long.

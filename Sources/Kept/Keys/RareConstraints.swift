@@ -23,6 +23,12 @@ extension Constraint {
 
   /// The version of the program that has the key first: an annotation for readers.
   public static func since(_ version: String) -> Constraint { Constraint("since") { .string(version) } }
+
+  /// The name that the key had before.
+  ///
+  /// Declaring the key moves the value that is stored under the former name, if it is newer than the key's own. The
+  /// other layers are read under the former name too, if they have nothing under the new one.
+  public static func renamedFrom(_ name: String) -> Constraint { Constraint("renamedFrom") { .string(name) } }
 }
 
 extension Constraint where Value: Numeric & Comparable {

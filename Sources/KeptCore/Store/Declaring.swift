@@ -57,7 +57,10 @@ extension SettingsAccess {
     let storage = try (self as? Store)?.storage() as? any MarkingStorage
     if try storage?.hasDeclared(text) == true { return [] }
     let list = try read()
-    if let storage, list.declarations.count >= Self.many, let text = list.text {
+    // A former name may be written again at any time, so a list with one is never known to be declared.
+    if let storage, list.declarations.count >= Self.many, let text = list.text,
+      !list.declarations.contains(where: { $0.declaration.formerName != nil })
+    {
       do throws(StoreError) { return try declare(list.declarations, markedBy: try storage.mark(of: text)) } catch {
         // Others have committed since the keys were compared.
         guard error.code == .conflict else { throw error }
@@ -100,6 +103,43 @@ extension SettingsAccess {
   package func declare(
     _ list: [(key: KeyName, declaration: Declaration)], markedBy mark: DeclaredList? = nil
   ) throws(StoreError) -> [StoreError] {
+    try DeclarationList.checkFormerNames(in: list)
+    var misfits: [StoreError] = []
+    let former = try formerValues(of: list)
+    let isMoved = former.moved.isEmpty ? false : try move(former.moved, declaring: list, &misfits)
+    if !isMoved {
+      misfits = try declareEach(in: list, markedBy: mark) + former.misfits
+    }
+    return misfits.inOrder { ExactString($0.key ?? "") }
+  }
+
+  /// Declares keys, and moves values from former names to them in the same commit; returns false if the store cannot be
+  /// written, and then nothing has changed.
+  private func move(
+    _ moved: [FormerValue], declaring list: [(key: KeyName, declaration: Declaration)], _ misfits: inout [StoreError]
+  ) throws(StoreError) -> Bool {
+    do throws(StoreError) {
+      try together(moved.flatMap { [$0.key, $0.name] }, tag: "renamed") { transaction throws(StoreError) in
+        let former = try transaction.formerValues(of: list)
+        try transaction.edit { batch in
+          for (key, name, value) in former.moved {
+            batch.edit(key, .set(value))
+            batch.edit(name, .remove)
+          }
+        }
+        misfits = try transaction.declareEach(in: list) + former.misfits
+      }
+    } catch {
+      guard error.code == .denied else { throw error }
+      return false
+    }
+    (self as? Store)?.reportUndeclaredVariables(meantFor: Set(list.map(\.key)))
+    return true
+  }
+
+  private func declareEach(
+    in list: [(key: KeyName, declaration: Declaration)], markedBy mark: DeclaredList? = nil
+  ) throws(StoreError) -> [StoreError] {
     let base = try mark == nil ? 0 : store.currentRevision()
     // A program that declares the same at every start needs no permission to write.
     var (news, misfits, fit) = try compare(list)
@@ -116,7 +156,44 @@ extension SettingsAccess {
       // Those of a transaction are not declared yet.
       (self as? Store)?.reportUndeclaredVariables(meantFor: Set(news.map(\.key)))
     }
-    return misfits.inOrder { ExactString($0.key ?? "") }
+    return misfits
+  }
+
+  private typealias FormerValue = (key: KeyName, name: KeyName, value: Value)
+
+  /// The values stored under former names that are newer than the keys' own, and those of them that do not fit.
+  private func formerValues(
+    of list: [(key: KeyName, declaration: Declaration)]
+  ) throws(StoreError) -> (moved: [FormerValue], misfits: [StoreError]) {
+    var (moved, misfits): ([FormerValue], [StoreError]) = ([], [])
+    for (key, declaration) in list {
+      guard let name = declaration.formerName, let former = try readableEntry(for: name), let value = former.value
+      else { continue }
+      // What a transaction has written itself has no revision yet, and is newer than all others.
+      if let own = try readableEntry(for: key), own.value != nil || own.revision > 0,
+        own.revision &- 1 >= former.revision &- 1
+      {
+        continue
+      }
+      layerStack.watchAgain()
+      let locks = layerStack.layers.managed
+      guard !locks.locks(key), !locks.locks(name) else { continue }
+      let hidden = former.declaration?.isSecret == true || store.hasStoredAsSecret(name)
+      if let misfit = former.misfit(by: declaration, hidden: hidden, storedAs: name) {
+        misfits.append(misfit.about(key.text))
+      } else {
+        moved.append((key, name, value))
+      }
+    }
+    return (moved, misfits)
+  }
+
+  /// The entry of a key; nil if its value cannot be read, which is reported when it is read.
+  private func readableEntry(for key: KeyName) throws(StoreError) -> Entry? {
+    do throws(StoreError) { return try entry(for: key) } catch {
+      guard error.code == .corrupt else { throw error }
+      return nil
+    }
   }
 
   /// The declarations that differ from the stored ones, the stored values that do not fit the others, and whether all
@@ -155,11 +232,7 @@ extension SettingsAccess {
   }
 
   private func misfit(of key: KeyName, by declaration: Declaration) throws(StoreError) -> StoreError? {
-    do throws(StoreError) { return try entry(for: key)?.misfit(by: declaration)?.about(key.text) } catch {
-      // A value that cannot be read is reported when it is read.
-      guard error.code == .corrupt else { throw error }
-      return nil
-    }
+    try readableEntry(for: key)?.misfit(by: declaration)?.about(key.text)
   }
 }
 
@@ -217,14 +290,19 @@ extension Entry {
   /// Why the stored value does not fit the declaration; nil if it fits.
   fileprivate func misfit(hidden: Bool) -> StoreError? { declaration.flatMap { misfit(by: $0, hidden: hidden) } }
 
-  /// - Parameter hidden: whether the message omits the value even if the declaration is not secret.
-  fileprivate func misfit(by declaration: Declaration, hidden: Bool = false) -> StoreError? {
+  /// - Parameters:
+  ///   - hidden: whether the message omits the value even if the declaration is not secret.
+  ///   - name: the former name of the declared key, if the value is stored under that.
+  fileprivate func misfit(
+    by declaration: Declaration, hidden: Bool = false, storedAs name: KeyName? = nil
+  ) -> StoreError? {
     guard let value, declaration.unreadable == nil else { return nil }
     do throws(StoreError) {
       _ = try declaration.admitted(value, hidden: hidden)
       return nil
     } catch {
-      return error.said { "\($0); the earlier value stays stored and reads as absent" }
+      let place = name.map { "under the former name \"\(Excerpt.of($0.text))\"" } ?? "and reads as absent"
+      return error.said { "\($0); the earlier value stays stored \(place)" }
     }
   }
 }

@@ -205,8 +205,8 @@ def test_each_rare_rule_has_its_word(settings: kept.Store) -> None:
         "type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 2, "uniqueItems": True,
     }  # fmt: skip
     hosts = kept.Key("hosts", dict[str, int], min_members=1, max_members=2)
-    mail = kept.Key("mail", str, format="email", since="1.2")
-    assert mail.schema == {"type": "string", "format": "email", "since": "1.2"}
+    mail = kept.Key("mail", str, format="email", since="1.2", renamed_from="post")
+    assert mail.schema == {"type": "string", "format": "email", "since": "1.2", "renamedFrom": "post"}
     settings.declare(ratio, theme, tags, hosts, mail)
     wrong: list[tuple[str, Any]] = [
         ("ratio", 0.0), ("ratio", 1.0), ("ratio", 0.3), ("theme", "light"), ("tags", []), ("tags", ["a", "a"]),

@@ -56,6 +56,7 @@ _WORDS = {
     "format": "format",
     "deprecated": "deprecated",
     "replaced_by": "replacedBy",
+    "renamed_from": "renamedFrom",
     "since": "since",
     "summary": "summary",
     "secret": "secret",
