@@ -549,9 +549,9 @@ KEPT_API kept_status kept_declarations_json(kept_store *store, const char *prefi
 /** Explains what each layer has for a key, which layer wins, and why.
  *  @param[out] json  receives an object; free it with kept_free(). Its members: "key", "value", "layer", "locked",
  *                    "secret", "revision", "reason" (a sentence), and "layers", highest first, each with "layer",
- *                    "source" (a file, an argument or a variable), "value", "outcome" ("wins", "hidden", "skipped",
- *                    "ignored", "locks" or "silent") and "problem". Members without a value are left out; for a secret,
- *                    all values are
+ *                    "source" (a file, an argument or a variable), "formerName" (if it is found under that), "value",
+ *                    "outcome" ("wins", "hidden", "skipped", "ignored", "locks" or "silent") and "problem". Members
+ *                    without a value are left out; for a secret, all values are
  *  @return KEPT_OK, even for a key that no layer has.
  *  In Swift: `Store.explain(_:)`; in Python: `settings.explain(key)`. */
 KEPT_API kept_status kept_explain_json(kept_store *store, const char *key, char **json, kept_error *error);

@@ -29,6 +29,8 @@ public struct Explanation: Sendable, Hashable {
     public var layer: Layer
     /// The file, argument or variable that holds the value; nil if it has no name.
     public var source: String?
+    /// The former name of the key, if the layer has it, or locks it, under that.
+    public var formerName: KeyName?
     /// The layer's value, as far as it can be read.
     public var value: Value?
     public var outcome: Outcome
@@ -59,7 +61,8 @@ extension Explanation {
   /// The explanation as an object.
   ///
   /// Its members are `key`, `value`, `layer`, `locked`, `secret`, `revision`, `reason`, and `layers` with `layer`,
-  /// `source`, `value`, `outcome` and `problem` each. Members that are nil, and the values of a secret, are omitted.
+  /// `source`, `formerName`, `value`, `outcome` and `problem` each. Members that are nil, and the values of a secret,
+  /// are omitted.
   public var json: String { asValue.json }
 
   package var asValue: Value {
@@ -80,6 +83,7 @@ extension Explanation.LayerFinding {
       ("layer", .string(layer.description)), ("outcome", .string(outcome.rawValue)),
     ]
     if let source { members.append(("source", .string(source))) }
+    if let formerName { members.append(("formerName", .string(formerName.text))) }
     if let value, !isSecret { members.append(("value", value)) }
     if let problem { members.append(("problem", .string(problem))) }
     return .dictionary(ValueDictionary(members))
@@ -101,7 +105,7 @@ struct LayerState: Sendable {
     let findings = Layer.highestFirst.filter { $0.isAlwaysThere || sources.contains($0) }.map { layer in
       finding(of: layer, key, entry, winner: resolved.layer)
     }
-    let isLocked = layers.managed.locks(key)
+    let isLocked = layers.lockedName(of: key, entry?.declaration) != nil
     let isStored = entry?.value != nil
     return Explanation(
       key: key, value: resolved.value, layer: resolved.layer, isLocked: isLocked,
@@ -110,17 +114,19 @@ struct LayerState: Sendable {
   }
 
   private func finding(of layer: Layer, _ key: KeyName, _ entry: Entry?, winner: Layer?) -> Explanation.LayerFinding {
-    let isIgnored = layers.managed.locks(key) && layer.isIgnoredWhereLocked
+    let lockedName = layers.lockedName(of: key, entry?.declaration)
     let finding = layers.finding(layer, key, entry)
+    var name = layers.name(of: key, entry?.declaration, in: layer)
+    if layer == .managed, !finding.isThere, let lockedName { name = lockedName }
     let outcome: Explanation.Outcome =
       if !finding.isThere {
-        layer == .managed && layers.managed.locks(key) ? .locks : .silent
-      } else if isIgnored {
+        layer == .managed && lockedName != nil ? .locks : .silent
+      } else if lockedName != nil && layer.isIgnoredWhereLocked {
         .ignored
       } else if finding.problem != nil { .skipped } else { layer == winner ? .wins : .hidden }
     return Explanation.LayerFinding(
-      layer: layer, source: finding.isThere ? source(of: layer, key) : files.path(of: layer, for: key),
-      value: finding.value ?? finding.unfit, outcome: outcome,
+      layer: layer, source: finding.isThere ? source(of: layer, name) : files.path(of: layer, for: name),
+      formerName: name == key ? nil : name, value: finding.value ?? finding.unfit, outcome: outcome,
       problem: finding.problem?.message ?? files.problem(of: layer)?.description ?? problem(of: layer, key),
       isSecret: entry?.declaration?.isSecret == true)
   }
@@ -163,7 +169,7 @@ struct LayerState: Sendable {
 extension Explanation.LayerFinding {
   /// Why the value of this layer is used, for people.
   fileprivate func decision(isStored: Bool) -> String {
-    let source = source.map { " \($0)" } ?? ""
+    let source = (source.map { " \($0)" } ?? "") + (formerName.map { " under the former name \"\($0)\"" } ?? "")
     let why = isStored ? "" : "nothing is stored, so "
     return switch layer {
     case .managed: "the administrator's file\(source) sets it"

@@ -18,7 +18,9 @@ extension Explanation.LayerFinding: CustomStringConvertible {
   public var description: String {
     let hasValue = outcome != .silent && outcome != .locks
     let shown = hasValue ? isSecret ? "(secret)" : value?.displayed ?? "unreadable" : nil
-    let remarks = [shown, source.map { "(\(DisplayText.line($0)))" }, problem.map(DisplayText.line)].compactMap(\.self)
+    let former = formerName.map { "formerly \(DisplayText.line($0.text))" }
+    let remarks = [shown, source.map { "(\(DisplayText.line($0)))" }, former, problem.map(DisplayText.line)]
+      .compactMap(\.self)
     let end = remarks.isEmpty ? outcome.rawValue : padded(outcome.rawValue, 7)
     return ([padded(layer.description, 11), end] + remarks).joined(separator: "  ")
   }

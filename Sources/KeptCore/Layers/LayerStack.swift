@@ -2,6 +2,7 @@
 // reported.
 
 import CPlatform
+import KeptSchema
 import KeptSystem
 import KeptValues
 import Synchronization
@@ -37,7 +38,7 @@ package final class LayerStack: @unchecked Sendable {
   // Whether a thread follows the files; if not, they are read again before each read.
   private let isFollowing: Bool
   // Whether a managed layer was requested, readable or not.
-  private let mayLock: Bool
+  let mayLock: Bool
   /// The layers that the handle was opened with, without those that every handle has.
   let sources: Set<Layer>
   let environmentPrefix: String?
@@ -164,15 +165,16 @@ package final class LayerStack: @unchecked Sendable {
   /// Whether the variable of a key has not been reported as not declared.
   func isFirstReport(of key: KeyName) -> Bool { state.update { $0.reportedVariables.insert(key).inserted } }
 
-  /// Throws `locked` for a key that the administrator has locked.
-  func checkUnlocked(_ key: KeyName) throws(StoreError) {
-    guard mayLock, layers.managed.locks(key) else { return }
-    guard let path = path(of: .managed, for: key) else {
+  /// Throws `locked` for a key that the administrator has locked, perhaps under its former name.
+  func checkUnlocked(_ key: KeyName, _ declaration: Declaration?) throws(StoreError) {
+    guard mayLock, let name = layers.lockedName(of: key, declaration) else { return }
+    guard let path = path(of: .managed, for: name) else {
       throw StoreError(
         .locked, key: key.text,
         "is locked, because the options that name the layers are invalid; correct them and open the store again")
     }
-    throw StoreError(.locked, key: key.text, "is locked by the managed layer, \(path); nothing was changed")
+    let former = name == key ? "" : ", under its former name \"\(Excerpt.of(name.text))\""
+    throw StoreError(.locked, key: key.text, "is locked by the managed layer, \(path)\(former); nothing was changed")
   }
 
   /// Adds registered defaults; nil removes one.

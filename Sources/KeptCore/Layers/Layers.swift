@@ -58,9 +58,35 @@ final class Layers: Sendable {
     arguments[key] != nil || environment[key] != nil || managed.values[key] != nil
   }
 
+  /// The name under which a layer has a key's value: the key's own, unless the layer has only the former name that the
+  /// declaration gives.
+  func name(of key: KeyName, _ declaration: Declaration?, in layer: Layer) -> KeyName {
+    guard !isEmpty, let former = declaration?.formerName, !has(key, layer), has(former, layer) else { return key }
+    return former
+  }
+
+  private func has(_ key: KeyName, _ layer: Layer) -> Bool {
+    switch layer {
+    case .managed: managed.values[key] != nil
+    case .arguments: arguments[key] != nil
+    case .environment: environment[key] != nil
+    case .system: system.values[key] != nil
+    case .user, .registered, .declared: true
+    }
+  }
+
+  /// The name under which the administrator has locked a key; nil if it is not locked.
+  func lockedName(of key: KeyName, _ declaration: Declaration?) -> KeyName? {
+    if managed.isEmpty { return nil }
+    if managed.locks(key) { return key }
+    guard let former = declaration?.formerName, managed.locks(former) else { return nil }
+    return former
+  }
+
   /// The value of a layer for a key with this stored entry.
   func finding(_ layer: Layer, _ key: KeyName, _ entry: Entry?) -> LayerValue {
     let declaration = entry?.declaration
+    let key = name(of: key, declaration, in: layer)
     switch layer {
     case .managed: return LayerValue(managed.values[key], declaration)
     case .arguments: return LayerValue(arguments[key], declaration)
@@ -81,7 +107,7 @@ final class Layers: Sendable {
     if isEmpty, entry?.declaration == nil {
       return entry?.value.map { Resolved(value: $0, layer: .user) } ?? Resolved()
     }
-    let isLocked = managed.locks(key)
+    let isLocked = lockedName(of: key, entry?.declaration) != nil
     for layer in Layer.highestFirst where layer <= highest && !(isLocked && layer.isIgnoredWhereLocked) {
       let finding = finding(layer, key, entry)
       if let value = finding.value { return Resolved(value: value, layer: layer, text: finding.text) }

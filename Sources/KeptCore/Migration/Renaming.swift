@@ -38,7 +38,7 @@ extension SettingsAccess {
     }
     // Locks do not cover a declaration alone, but its default would be read under the other name.
     store.layerStack.watchAgain()
-    for name in [key, other] { try store.layerStack.checkUnlocked(name) }
+    for name in [key, other] { try store.checkUnlocked(name) }
     if let declaration = entry.declaration { _ = try declare([key, other], [nil, declaration]) }
     guard let value = entry.value else { return true }
     _ = try delete(key)

@@ -71,8 +71,9 @@ extension Store {
     layerStack.watchAgain()
     var batch = newBatch()
     batch.completion = Completion(scope: prefix, base: nil) { [layerStack] key, stored, batch throws(StoreError) in
-      guard try stored().hasValue else { return }
-      try layerStack.checkUnlocked(key)
+      let (entry, hasValue) = try stored()
+      guard hasValue else { return }
+      try layerStack.checkUnlocked(key, entry?.declaration)
       batch.edit(key, .remove)
     }
     return try commit(batch).count
@@ -86,7 +87,7 @@ extension Transaction {
   fileprivate func removeUnseen(_ keys: [KeyName]) throws(StoreError) {
     try checkOpen()
     store.layerStack.watchAgain()
-    for key in keys { try store.layerStack.checkUnlocked(key) }
+    for key in keys { try store.checkUnlocked(key) }
     try edit { batch in for key in keys { batch.edit(key, .remove) } }
   }
 }

@@ -176,8 +176,7 @@ extension SettingsAccess {
         continue
       }
       layerStack.watchAgain()
-      let locks = layerStack.layers.managed
-      guard !locks.locks(key), !locks.locks(name) else { continue }
+      guard layerStack.layers.lockedName(of: key, declaration) == nil else { continue }
       let hidden = former.declaration?.isSecret == true || store.hasStoredAsSecret(name)
       if let misfit = former.misfit(by: declaration, hidden: hidden, storedAs: name) {
         misfits.append(misfit.about(key.text))
@@ -242,6 +241,12 @@ extension Store {
     try checkOpen()
     if let known = key.withPrepared({ knownKey($0) }) { return known.declaration }
     return try entry(for: key)?.declaration
+  }
+
+  /// Throws `locked` for a key that the administrator has locked.
+  func checkUnlocked(_ key: KeyName) throws(StoreError) {
+    guard layerStack.mayLock else { return }
+    try layerStack.checkUnlocked(key, try? declaration(of: key))
   }
 
   /// The index's state of a key; nil if it must be read.

@@ -97,9 +97,10 @@ extension SettingsAccess {
 
   /// The layer that hides the stored value of a key, if one does.
   package func layerHiding(_ key: KeyName) -> Layer? {
-    guard layerStack.hasText, layerStack.layers.mayHide(key), let layer = (try? resolved(key))?.layer else {
-      return nil
-    }
+    guard layerStack.hasText else { return nil }
+    let layers = layerStack.layers
+    let mayHide = layers.mayHide(key) || (try? store.declaration(of: key))?.formerName.map(layers.mayHide) == true
+    guard mayHide, let layer = (try? resolved(key))?.layer else { return nil }
     return layer > .user ? layer : nil
   }
 
@@ -119,7 +120,9 @@ extension Store {
     let layers = layerStack.layers
     if layers.isEmpty, declared.isEmpty { return stored }
     let isStored = Set(stored)
-    let keys = Array(isStored.union(layers.keys(prefix: prefix))).inOrder(of: \.exact)
+    // A layer may have a declared key under its former name.
+    let others = layers.isEmpty ? [] : declared.union(layers.keys(prefix: prefix))
+    let keys = Array(isStored.union(others)).inOrder(of: \.exact)
     // A key that is stored, not locked and not declared is listed without reading it; all others are read.
     let mustRead = keys.map { !isStored.contains($0) || declared.contains($0) || layers.managed.locks($0) }
     var listed: [KeyName] = []

@@ -236,7 +236,7 @@ extension Store {
   public func put(_ value: Value, for key: KeyName, ifRevision expected: Revision?) throws(StoreError) -> Revision {
     try checkOpen()
     layerStack.watchAgain()
-    try layerStack.checkUnlocked(key)
+    try checkUnlocked(key)
     if expected == nil, let revision = key.withPrepared({ putAlone(value, for: $0) }) {
       return try synced(revision, options.durability)
     }
@@ -289,7 +289,7 @@ extension Store {
   public func delete(_ key: KeyName) throws(StoreError) -> Bool {
     try checkOpen()
     layerStack.watchAgain()
-    try layerStack.checkUnlocked(key)
+    try checkUnlocked(key)
     var batch = newBatch()
     batch.edit(key, .remove)
     return try !commit(batch).isEmpty

@@ -36,10 +36,9 @@ extension Store {
   ///
   /// It stays the same while the store is open.
   package func text(of key: KeyName, in layer: Layer?) -> TextValue? {
-    switch layer {
-    case .arguments: layerStack.layers.arguments[key]
-    case .environment: layerStack.layers.environment[key]
-    default: nil
-    }
+    guard let layer, layer == .arguments || layer == .environment else { return nil }
+    let layers = layerStack.layers
+    let name = layers.name(of: key, try? declaration(of: key), in: layer)
+    return layer == .arguments ? layers.arguments[name] : layers.environment[name]
   }
 }

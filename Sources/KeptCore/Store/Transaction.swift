@@ -61,7 +61,7 @@ public final class Transaction: SettingsAccess {
   public func put(_ value: Value, for key: KeyName, ifRevision expected: Revision?) throws(StoreError) -> Revision {
     store.layerStack.watchAgain()
     return try open { state throws(StoreError) in
-      try store.layerStack.checkUnlocked(key)
+      try store.checkUnlocked(key)
       // The expected revision is the stored one, also for a key that this transaction has written.
       if let expected { try state.expect(expected, of: key, in: store) }
       try state.allowance.take(key.text.utf8.count + value.bytes, to: State.purpose)
@@ -93,7 +93,7 @@ public final class Transaction: SettingsAccess {
 
   public func delete(_ key: KeyName) throws(StoreError) -> Bool {
     store.layerStack.watchAgain()
-    try open { _ throws(StoreError) in try store.layerStack.checkUnlocked(key) }
+    try open { _ throws(StoreError) in try store.checkUnlocked(key) }
     guard try entry(for: key)?.value != nil else { return false }
     return try open { state throws(StoreError) in
       try state.allowance.take(key.text.utf8.count, to: State.purpose)

@@ -1,5 +1,6 @@
 // Which variables of the environment layer set no declared key of a store, and their report to the error handler.
 
+import KeptSchema
 import KeptValues
 
 extension Store {
@@ -11,8 +12,10 @@ extension Store {
     for key in layerStack.layers.environment.keys where try declaration(of: key) == nil { undeclared.append(key) }
     guard !undeclared.isEmpty else { return [] }
     return try layerStack.undeclaredVariables(at: try storage.revision()) { () throws(StoreError) in
-      let declared = try storage.declarations(prefix: "").map(\.key)
-      return declared.isEmpty ? [] : undeclared.inOrder(of: \.exact).map { UndeclaredVariable($0, among: declared) }
+      let declarations = try storage.declarations(prefix: "")
+      let (declared, former) = (declarations.map(\.key), Set(declarations.compactMap(\.declaration.formerName)))
+      let unknown = declared.isEmpty ? [] : undeclared.filter { !former.contains($0) }.inOrder(of: \.exact)
+      return unknown.map { UndeclaredVariable($0, among: declared) }
     }
   }
 

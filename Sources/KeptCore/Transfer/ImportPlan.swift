@@ -87,7 +87,7 @@ final class ImportPlan {
           change = StoredChange(key: key, old: present[key], new: new)
         }
         guard let change else { continue }
-        if change.isOfValue { try layerStack.checkUnlocked(key) }
+        if change.isOfValue { try layerStack.checkUnlocked(key, change.new.declaration) }
         changes.append(change)
       } catch {
         refusals.append(error.about(key.text))
@@ -111,7 +111,7 @@ final class ImportPlan {
       requests.add(key, entry, hasValue: hasValue, to: &part)
       batch.putBack(part.part(of: key), of: key)
       if let edit = part.edits[key], edit.value != entry?.value || hasValue && edit == .remove {
-        try layerStack.checkUnlocked(key)
+        try layerStack.checkUnlocked(key, entry?.declaration)
       }
     }
   }

@@ -20,6 +20,7 @@ import Testing
       (#"{"type":"string","deprecated":true,"replacedBy":""}"#, "/replacedBy: the key is empty"),
       (#"{"type":"string","replacedBy":"a"}"#, "/replacedBy: the keyword needs \"deprecated\": true"),
       (#"{"type":"string","deprecated":false,"replacedBy":"a"}"#, "/replacedBy"),
+      (#"{"type":"string","renamedFrom":""}"#, "/renamedFrom: the key is empty"),
       (#"{"type":"string","secret":1}"#, "/secret"), (#"{"type":"string","title":1}"#, "/title"),
       (#"{"type":"string","description":[]}"#, "/description"), (#"{"type":"string","$comment":1}"#, "/$comment"),
       (#"{"type":"array","items":1}"#, "/items"), (#"{"type":"array","items":[true]}"#, "/items"),

@@ -150,7 +150,9 @@ extension Keys {
     try expect(Key<UInt8?>("a", .multipleOf(5)), #"{"maximum":255,"minimum":0,"multipleOf":5,"type":"integer"}"#)
     try expect(Key("a", default: "x", .constant("x")), #"{"const":"x","default":"x","type":"string"}"#)
     try expect(Key<String?>("a", .format("email")), #"{"format":"email","type":"string"}"#)
-    try expect(Key("a", default: 1, .deprecated), #"{"default":1,"deprecated":true,"type":"integer"}"#)
+    try expect(
+      Key("a", default: 1, .deprecated, .replacedBy("b"), .since("1.2"), .renamedFrom("c")),
+      #"{"default":1,"deprecated":true,"renamedFrom":"c","replacedBy":"b","since":"1.2","type":"integer"}"#)
     try expect(
       Key<[Int]?>("a", .count(1...4), .uniqueElements(), .each(.constant(7))),
       #"{"items":{"const":7,"type":"integer"},"maxItems":4,"minItems":1,"type":"array","uniqueItems":true}"#)

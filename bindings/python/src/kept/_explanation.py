@@ -28,6 +28,8 @@ class LayerFinding:
     """The file, the argument or the variable that holds it."""
     problem: str | None
     """Why its value does not count, or its file cannot be read."""
+    former_name: str | None = None
+    """The former name of the key, if the layer has it, or locks it, under that."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,9 @@ class Explanation:
         else:
             value = "(secret)" if self.secret else repr(finding.value)
         source = f"({display_text(finding.source)})" if finding.source else None
+        former = f"formerly {display_text(finding.former_name)}" if finding.former_name else None
         problem = display_text(finding.problem) if finding.problem else None
-        return "  ".join(part for part in (value, source, problem) if part)
+        return "  ".join(part for part in (value, source, former, problem) if part)
 
 
 def explanation(text: bytes, key: str | Key[Any]) -> Explanation:
@@ -89,6 +92,7 @@ def explanation(text: bytes, key: str | Key[Any]) -> Explanation:
                 finding.get("value"),
                 finding.get("source"),
                 finding.get("problem"),
+                finding.get("formerName"),
             )
             for finding in members["layers"]
         ),
