@@ -15,7 +15,7 @@ enum BackupDraft {
     _ fill: (_ draft: StoreFile) throws(StoreError) -> Revision
   ) throws(StoreError) -> Revision {
     try target.check(replacing: replacing)
-    let name = StoreFolder.draftName()
+    let name = StoreFiles.draftName()
     let own = try target.folder.makeFolder(name)
     defer {
       own.remove(Self.name)
@@ -34,13 +34,13 @@ enum BackupDraft {
 
   /// Removes the drafts of processes that were killed while they created them.
   static func sweep(_ folder: borrowing OpenFolder) throws(StoreError) {
-    for name in try FolderListing.names(in: folder.path) where StoreFolder.isDraft(name) { remove(name, in: folder) }
+    for name in try FolderListing.names(in: folder.path) where StoreFiles.isDraft(name) { remove(name, in: folder) }
   }
 
   /// Removes the user's drafts in a folder that were not written for a day: their processes were killed.
   static func sweep(besideTargetIn folder: borrowing OpenFolder) {
     let yesterday = MonotonicTime.secondsSince1970 - 86_400
-    for name in (try? FolderListing.names(in: folder.path)) ?? [] where StoreFolder.isDraft(name) {
+    for name in (try? FolderListing.names(in: folder.path)) ?? [] where StoreFiles.isDraft(name) {
       guard let found = folder.status(of: name), found.isFolder, found.owner == Trust.user, found.changed < yesterday
       else { continue }
       remove(name, in: folder)

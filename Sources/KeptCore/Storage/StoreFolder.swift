@@ -92,13 +92,6 @@ struct StoreFolder {
     throw StoreError(.unavailable, "\(shown) was removed or replaced by another folder; open the store again")
   }
 
-  static let draftPrefix = ".new-"
-
-  static func isDraft(_ name: String) -> Bool { name.begins(with: draftPrefix) }
-
-  /// Returns a unique name for a file that is completed before it gets its final name.
-  static func draftName() -> String { "\(draftPrefix)\(getpid())-\(UInt32.random(in: 0 ... .max))" }
-
   /// Returns which folder this is, independent of its path and symbolic links; it is created if it does not exist.
   func identity() throws(StoreError) -> Identity {
     var identity = kept_folder_identity()

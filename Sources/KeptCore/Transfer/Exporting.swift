@@ -7,6 +7,7 @@
 // if a program has assigned one. Equal stores have equal exports, except for the revision.
 
 import KeptSchema
+import KeptSystem
 public import KeptValues
 
 /// The options of an export.
@@ -63,7 +64,7 @@ extension Store {
   /// file or is in the folder of a store.
   public func export(to path: String, _ options: ExportOptions = ExportOptions()) throws(StoreError) {
     let export = try Export(of: self, options)
-    try FileDraft.place(at: path) { draft throws(StoreError) in
+    try FileDraft.place(in: FileTarget(path)) { draft throws(StoreError) in
       try CText.lent({ text throws(StoreError) in try export.write(to: &text, draft) }) { text throws(StoreError) in
         try draft.write(text)
       }

@@ -44,10 +44,10 @@ package enum WholeFile {
     return false
   }
 
-  /// The bytes; nil if there are more than the limit.
+  /// The bytes of an open file; nil if there are more than the limit.
   ///
   /// The file may grow while it is read.
-  private static func bytes(
+  package static func bytes(
     of file: Int32, _ path: String, atMost limit: Int, expecting size: Int
   ) throws(StoreError) -> [UInt8]? {
     var bytes: [UInt8] = []
