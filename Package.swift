@@ -56,6 +56,9 @@ let package = Package(
     // The untyped store: storage, layers, observation, transfer.
     .target(name: "KeptCore", dependencies: ["KeptValues", "KeptSystem", "KeptSchema", "CPlatform", "KeptEngine"]),
 
+    // The encryption of secrets, and the providers of its key. Only its tests use it yet.
+    .target(name: "KeptSecrets", dependencies: ["KeptValues", "KeptSystem", "CPlatform", "CSodium"]),
+
     // Declarations: what a key may hold.
     .target(name: "KeptSchema", dependencies: ["KeptValues", "KeptSystem", "CPCRE2"]),
 
@@ -72,6 +75,8 @@ let package = Package(
     .systemLibrary(name: "CPlatform"),
     // Only headers (libpcre2-dev): pkg-config would link the library, which is loaded when a pattern is first used.
     .systemLibrary(name: "CPCRE2"),
+    // libsodium, which is loaded when a store has secrets.
+    .systemLibrary(name: "CSodium"),
 
     // A program that decides what the system calls of the engine do: for that, it is compiled with KEPT_SIMULATION.
     .target(name: "CSimulation", path: "Tests/simulation/recorder"),
@@ -104,6 +109,7 @@ let package = Package(
         "KeptValues", "KeptSystem", "KeptSchema", "KeptEngine", "KeptCore", "CPlatform",
         "kept-test-child",
       ]),
+    .testTarget(name: "KeptSecretsTests", dependencies: ["KeptSecrets", "KeptValues", "KeptSystem", "CPlatform"]),
     // The other process of tests that need two.
     .executableTarget(
       name: "kept-test-child", dependencies: ["Kept", "KeptValues", "KeptSystem", "KeptSchema", "KeptCore"],

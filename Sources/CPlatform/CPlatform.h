@@ -17,6 +17,7 @@
 #include "Image.h"
 #include "Inotify.h"
 #include "Memory.h"
+#include "Program.h"
 #include "SizeSignal.h"
 
 #include <errno.h>

@@ -19,7 +19,7 @@ characters = re.compile(
     rf"(?<!utf8)(?<!calars)\.(?:{searches})|\\\.is(?:Whitespace|Newline)\b|(?<!properties)\.is(?:Whitespace|Newline)\b"
 )
 path_in_message = re.compile(r'"[^"]*\\\((?:\w+\.)*path\)(?!/)[^"]*"')
-places = [f"Sources/Kept{module}" for module in ("", "C", "Core", "Schema", "System", "Values")]
+places = [f"Sources/Kept{module}" for module in ("", "C", "Core", "Schema", "Secrets", "System", "Values")]
 places += ["apps/command/Sources", "apps/fleet/Sources"]
 # Where strings are something else than keys of a store.
 no_keys = {

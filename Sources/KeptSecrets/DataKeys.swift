@@ -1,0 +1,103 @@
+// The keys of a store's secrets, and the values that they encrypt.
+
+package import KeptValues
+
+/// The data keys of a store, as a provider has unlocked them.
+package struct DataKeys: Sendable {
+  /// The identity of the store's secrets.
+  let store: [UInt8]
+  /// The number of the key that new values are sealed with.
+  package let current: UInt32
+  let keys: [UInt32: LockedBytes]
+
+  /// Encrypts a value for a key of the store, as of a revision.
+  ///
+  /// - Parameter plain: the kind of the value, and its payload.
+  package func seal(
+    _ plain: UnsafeBufferPointer<UInt8>, for key: KeyName, at revision: Revision
+  ) throws(StoreError) -> [UInt8] {
+    guard let dataKey = keys[current] else { throw Self.missing(current) }
+    let header = SealedHeader(key: current, revision: revision)
+    try Memory.ask(for: plain.count + header.bytes.count + Seal.overhead, to: "encrypt a value")
+    var sealed = header.bytes
+    sealed.reserveCapacity(sealed.count + plain.count + Seal.overhead)
+    try Seal.seal(plain, with: dataKey, for: context(key, revision), to: &sealed)
+    return sealed
+  }
+
+  /// Decrypts a value of a key of the store.
+  ///
+  /// Throws `corrupt` if it was damaged, or sealed for another key, store or revision, `unavailable` if its data key is
+  /// missing, and `unsupported` for a later format.
+  /// - Parameter revision: the revision that set the value; nil for an old value, for which the sealed one is used.
+  package func open(
+    _ sealed: UnsafeBufferPointer<UInt8>, for key: KeyName, at revision: Revision?
+  ) throws(StoreError) -> LockedBytes {
+    let header = try SealedHeader(sealed)
+    guard revision == nil || revision == header.revision else { throw Self.exchanged }
+    guard let dataKey = keys[header.key] else { throw Self.missing(header.key) }
+    let box = UnsafeBufferPointer(rebasing: sealed[SealedHeader.size...])
+    guard let plain = try Seal.open(box, with: dataKey, for: context(key, header.revision)) else {
+      throw Self.exchanged
+    }
+    return plain
+  }
+
+  private func context(_ key: KeyName, _ revision: Revision) -> SealContext {
+    var context = SealContext("kept value 1", of: store)
+    context.add(key.exact.text.utf8)
+    var number: [UInt8] = []
+    number.append(littleEndian: revision)
+    context.add(number)
+    return context
+  }
+
+  private static let exchanged = StoreError(
+    .corrupt,
+    "the encrypted value was damaged, or is that of another key, revision or store; set it again, or restore a backup")
+
+  private static func missing(_ key: UInt32) -> StoreError {
+    StoreError(
+      .unavailable,
+      "the value is encrypted with data key \(key), which the file secrets does not have; "
+        + "restore that file from a backup, or set the value again")
+  }
+}
+
+/// What precedes the sealed bytes of a value.
+package struct SealedHeader: Equatable {
+  /// The number of the data key.
+  package let key: UInt32
+  package let revision: Revision
+
+  private static let format: UInt8 = 1
+  static let size = 13
+  /// How much longer a sealed value is.
+  package static let overhead = size + Seal.overhead
+
+  init(key: UInt32, revision: Revision) { (self.key, self.revision) = (key, revision) }
+
+  package init(_ sealed: UnsafeBufferPointer<UInt8>) throws(StoreError) {
+    guard sealed.count >= Self.overhead else {
+      throw StoreError(.corrupt, "the encrypted value is incomplete; set it again, or restore a backup")
+    }
+    guard sealed[0] == Self.format else {
+      throw StoreError(
+        .unsupported,
+        "the value is encrypted in format \(sealed[0]), and this version knows format \(Self.format) only; "
+          + "use a later version, or set the value again")
+    }
+    func number<Number: FixedWidthInteger>(_ type: Number.Type, at start: Int) -> Number {
+      (0..<Number.bitWidth / 8).reduce(0) { $0 | Number(truncatingIfNeeded: sealed[start + $1]) << Number($1 * 8) }
+    }
+    key = number(UInt32.self, at: 1)
+    revision = number(UInt64.self, at: 5)
+  }
+
+  var bytes: [UInt8] {
+    var bytes = [Self.format]
+    bytes.append(littleEndian: key)
+    bytes.append(littleEndian: revision)
+    return bytes
+  }
+}

@@ -1,0 +1,169 @@
+// Gets the data keys of a store from the first provider that has its key, and changes the providers and keys.
+
+package import KeptValues
+
+extension SecretsDocument {
+  /// Unlocks the data keys with the first provider that gives its key.
+  ///
+  /// Throws `unavailable` with the reason of each provider.
+  /// It may run programs and take long: do not call it while holding a lock.
+  package func unlock(_ access: ProviderAccess) throws(StoreError) -> DataKeys {
+    guard !providers.isEmpty else {
+      throw StoreError(
+        .unavailable,
+        isPlain
+          ? "the secrets of this store are not encrypted" : "no provider of a key is left; restore the file secrets")
+    }
+    var reasons: [String] = []
+    for provider in providers {
+      do throws(StoreError) {
+        return try unlock(with: provider, access)
+      } catch {
+        reasons.append("\(provider.name): \(error.message)")
+      }
+    }
+    throw StoreError(.unavailable, "no provider has given the key of the secrets. " + reasons.joined(separator: ". "))
+  }
+
+  /// Unlocks the data keys with one provider.
+  ///
+  /// Throws with the reason why that is not possible.
+  package func unlock(with provider: ProviderEntry, _ access: ProviderAccess) throws(StoreError) -> DataKeys {
+    try unlock(provider, by: try Provider(provider.parameters).key(of: id, access))
+  }
+
+  func unlock(_ provider: ProviderEntry, by key: LockedBytes) throws(StoreError) -> DataKeys {
+    var unlocked: [UInt32: LockedBytes] = [:]
+    for dataKey in keys {
+      guard let sealed = provider.wrapped[ExactString("\(dataKey.number)")]?.asString.flatMap(Base64.decode) else {
+        throw Members.damaged("a provider has no data key \(dataKey.number)")
+      }
+      let opened = try sealed.withUnsafeBufferPointer { sealed throws(StoreError) in
+        try Seal.open(sealed, with: key, for: context(dataKey, provider.parameters))
+      }
+      guard let opened, opened.count == Seal.keyBytes else {
+        throw StoreError(
+          .denied,
+          "its key is not the one that was added, or the file secrets was changed; give the right one, or restore it")
+      }
+      unlocked[dataKey.number] = opened
+    }
+    return DataKeys(store: id, current: keys.first(where: \.isCurrent)?.number ?? 0, keys: unlocked)
+  }
+
+  /// Everything that the file says of a wrapped key.
+  private func context(_ key: DataKey, _ parameters: ValueDictionary) -> SealContext {
+    var context = SealContext("kept data key 1", of: id)
+    context.add(Value.dictionary(key.members).json.utf8)
+    context.add(Value.dictionary(parameters).json.utf8)
+    return context
+  }
+
+  private func wrapped(
+    _ data: DataKeys, with key: LockedBytes, _ parameters: ValueDictionary
+  ) throws(StoreError) -> ProviderEntry {
+    var entry = ProviderEntry(parameters: parameters)
+    for dataKey in keys {
+      guard let bytes = data.keys[dataKey.number] else {
+        throw Members.damaged("data key \(dataKey.number) is missing")
+      }
+      var sealed: [UInt8] = []
+      try bytes.withBytes { bytes throws(StoreError) in
+        try Seal.seal(bytes, with: key, for: context(dataKey, parameters), to: &sealed)
+      }
+      entry.wrapped[ExactString("\(dataKey.number)")] = .string(Base64.text(sealed))
+    }
+    return entry
+  }
+}
+
+extension SecretsDocument.ProviderEntry {
+  /// Describes the provider, for messages.
+  package var name: String { (try? Provider(parameters).name) ?? "an unknown provider" }
+  /// nil for a kind that this version does not know.
+  package var provider: Provider? { try? Provider(parameters) }
+}
+
+// MARK: - Changes
+
+extension SecretsDocument {
+  /// Begins to encrypt secrets: returns the first data key, wrapped with the key of a provider.
+  package mutating func encrypt(
+    with provider: Provider, _ key: LockedBytes, at time: Timestamp
+  ) throws(StoreError) -> DataKeys {
+    guard keys.isEmpty else {
+      throw StoreError(.invalid, "the store has data keys already; add the provider to them")
+    }
+    var changed = self
+    let data = try changed.makeKey(DataKeys(store: id, current: 0, keys: [:]), at: time)
+    changed.isPlain = false
+    changed.providers = [try changed.wrapped(data, with: key, provider.parameters)]
+    self = changed
+    return data
+  }
+
+  /// Adds a provider at the end.
+  package mutating func add(_ provider: Provider, _ key: LockedBytes, to data: DataKeys) throws(StoreError) {
+    guard providers.allSatisfy({ $0.parameters != provider.parameters }) else {
+      throw StoreError(.invalid, "\(provider.name) is a provider of this store already; remove it first")
+    }
+    providers.append(try wrapped(data, with: key, provider.parameters))
+  }
+
+  /// Removes a provider.
+  ///
+  /// One who had its key may have the data keys, too: rotate them afterwards.
+  package mutating func remove(_ provider: ProviderEntry) throws(StoreError) {
+    guard providers.contains(provider) else {
+      throw StoreError(.absent, "\(provider.name) is not a provider of this store; list them first")
+    }
+    guard providers.count > 1 else {
+      throw StoreError(
+        .invalid, "\(provider.name) is the only provider, and without it no secret can be read; add another one first")
+    }
+    providers.removeAll { $0 == provider }
+  }
+
+  /// Makes a new data key the current one; values that were sealed with the others can still be read.
+  ///
+  /// Throws `unavailable`, and changes nothing, if a provider does not give its key: it could not read the new secrets.
+  package mutating func rotate(_ access: ProviderAccess, at time: Timestamp) throws(StoreError) -> DataKeys {
+    var (changed, data, entries) = (self, nil as DataKeys?, [(ValueDictionary, LockedBytes)]())
+    for entry in providers {
+      do throws(StoreError) {
+        let key = try Provider(entry.parameters).key(of: id, access)
+        data = try unlock(entry, by: key)
+        entries.append((entry.parameters, key))
+      } catch {
+        throw error.said { "the data key is not rotated, because of \(entry.name): \($0). Or remove that provider" }
+      }
+    }
+    guard let data else { throw StoreError(.unavailable, "the store has no provider; add one first") }
+    let rotated = try changed.makeKey(data, at: time)
+    changed.providers = []
+    for (parameters, key) in entries {
+      changed.providers.append(try changed.wrapped(rotated, with: key, parameters))
+    }
+    self = changed
+    return rotated
+  }
+
+  /// Forgets all data keys but the current one, once no value needs them.
+  package mutating func forgetOldKeys() {
+    let old = keys.filter { !$0.isCurrent }
+    keys.removeAll { !$0.isCurrent }
+    for index in providers.indices {
+      for key in old { providers[index].wrapped[ExactString("\(key.number)")] = nil }
+    }
+  }
+
+  private mutating func makeKey(_ data: DataKeys, at time: Timestamp) throws(StoreError) -> DataKeys {
+    let (number, isOver) = (keys.map(\.number).max() ?? 0).addingReportingOverflow(1)
+    guard !isOver else { throw StoreError(.failed, "the numbers of data keys are used up; make a new store") }
+    for index in keys.indices { keys[index].isCurrent = false }
+    keys.append(DataKey(number: number, created: time, isCurrent: true))
+    var all = data.keys
+    all[number] = try LockedBytes.random(Seal.keyBytes)
+    return DataKeys(store: id, current: number, keys: all)
+  }
+}

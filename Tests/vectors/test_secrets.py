@@ -1,0 +1,152 @@
+"""Decrypts the examples of docs/internals/file-format.md, written from that page alone.
+
+python3 Tests/vectors/test_secrets.py    makes other examples, which the tests in Swift decrypt, too
+"""
+
+import base64
+import hashlib
+import json
+import os
+import pathlib
+import struct
+from typing import Any
+
+import pytest
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
+
+FILE = pathlib.Path(__file__).with_name("secrets.json")
+
+
+def canonical(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def context(*parts: bytes) -> bytes:
+    return b"".join(struct.pack("<I", len(part)) + part for part in parts)
+
+
+def cipher(key: bytes, salt: bytes, context: bytes) -> ChaCha20Poly1305:
+    return ChaCha20Poly1305(hashlib.blake2b(salt + context, key=key, digest_size=32).digest())
+
+
+def seal(key: bytes, context: bytes, plain: bytes) -> bytes:
+    salt = os.urandom(24)
+    return salt + cipher(key, salt, context).encrypt(bytes(12), plain, None)
+
+
+def unseal(key: bytes, context: bytes, sealed: bytes) -> bytes:
+    return cipher(key, sealed[:24], context).decrypt(bytes(12), sealed[24:], None)
+
+
+def provider_key(provider: dict[str, Any], file: str, passphrase: str) -> bytes:
+    if provider["kind"] == "file":
+        return base64.b64decode(file.removesuffix("\n"))
+    salt = base64.b64decode(provider["salt"])
+    limits = {"iterations": provider["operations"], "lanes": 1, "memory_cost": provider["memory"] // 1024}
+    return Argon2id(salt=salt, length=32, **limits).derive(passphrase.encode())
+
+
+def wrapping(document: dict[str, Any], provider: dict[str, Any], data_key: dict[str, Any]) -> bytes:
+    parameters = {name: value for name, value in provider.items() if name != "wrapped"}
+    return context(b"kept data key 1", base64.b64decode(document["id"]), canonical(data_key), canonical(parameters))
+
+
+def data_keys(vectors: dict[str, Any], provider: dict[str, Any]) -> dict[int, bytes]:
+    document = vectors["document"]
+    key = provider_key(provider, vectors["file"], vectors["passphrase"])
+    return {
+        data_key["number"]: unseal(
+            key,
+            wrapping(document, provider, data_key),
+            base64.b64decode(provider["wrapped"][str(data_key["number"])]),
+        )
+        for data_key in document["keys"]
+    }
+
+
+def value_context(document: dict[str, Any], key: str, revision: int) -> bytes:
+    return context(b"kept value 1", base64.b64decode(document["id"]), key.encode(), struct.pack("<Q", revision))
+
+
+def open_value(document: dict[str, Any], keys: dict[int, bytes], key: str, sealed: bytes) -> tuple[int, bytes]:
+    form, number, revision = struct.unpack_from("<BIQ", sealed)
+    assert form == 1
+    plain = unseal(keys[number], value_context(document, key, revision), sealed[13:])
+    return plain[0], plain[1:]
+
+
+@pytest.fixture
+def vectors() -> Any:
+    return json.loads(FILE.read_text(encoding="utf-8"))
+
+
+def test_each_provider_gives_the_data_keys(vectors: Any) -> None:
+    given = [data_keys(vectors, provider) for provider in vectors["document"]["providers"]]
+    known = {int(number): base64.b64decode(key) for number, key in vectors["data keys"].items()}
+    assert given == [known, known]
+
+
+def test_each_value_is_what_was_sealed(vectors: Any) -> None:
+    keys = data_keys(vectors, vectors["document"]["providers"][0])
+    for value in vectors["values"]:
+        sealed = base64.b64decode(value["sealed"])
+        kind, payload = open_value(vectors["document"], keys, value["key"], sealed)
+        assert (kind, payload) == (value["kind"], base64.b64decode(value["payload"]))
+        assert struct.unpack_from("<Q", sealed, 5) == (value["revision"],)
+
+
+def test_a_value_of_another_key_is_refused(vectors: Any) -> None:
+    keys = data_keys(vectors, vectors["document"]["providers"][0])
+    with pytest.raises(InvalidTag):
+        open_value(vectors["document"], keys, "another", base64.b64decode(vectors["values"][0]["sealed"]))
+
+
+def text(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def make() -> dict[str, Any]:
+    keys = {1: os.urandom(32), 2: os.urandom(32)}
+    vectors: dict[str, Any] = {"passphrase": "Pässword in a test", "file": text(os.urandom(32)) + "\n"}
+    document: dict[str, Any] = {
+        "format": 1,
+        "id": text(os.urandom(16)),
+        "state": "encrypted",
+        "keys": [
+            {"number": 1, "created": "2026-11-29T08:00:00Z", "state": "old"},
+            {"number": 2, "created": "2026-11-30T12:00:00.25Z", "state": "current"},
+        ],
+        "providers": [
+            {"kind": "file", "path": '/run/keys/"kept" Schlüssel'},
+            {"kind": "passphrase", "salt": text(os.urandom(16)), "operations": 2, "memory": 1 << 20},
+        ],
+    }
+    for provider in document["providers"]:
+        key = provider_key(provider, vectors["file"], vectors["passphrase"])
+        provider["wrapped"] = {
+            str(data_key["number"]): text(
+                seal(key, wrapping(document, provider, data_key), keys[data_key["number"]]),
+            )
+            for data_key in document["keys"]
+        }
+    vectors["document"] = document
+    vectors["data keys"] = {str(number): text(key) for number, key in keys.items()}
+    vectors["values"] = []
+    for name, number, revision, kind, payload in [
+        ("api.token", 1, 7, 5, b"hunter2"),
+        ("mail.Passwörter", 2, 2**63 + 5, 9, b'{"a":"b"}'),
+        ("pin", 2, 8, 2, struct.pack("<q", 4711)),
+        ("empty", 2, 9, 6, b""),
+        ("k" * 1024, 2, 10, 6, bytes(range(256)) * 5),
+    ]:
+        sealed = seal(keys[number], value_context(document, name, revision), bytes([kind]) + payload)
+        whole = struct.pack("<BIQ", 1, number, revision) + sealed
+        value = {"key": name, "revision": revision, "kind": kind, "payload": text(payload), "sealed": text(whole)}
+        vectors["values"].append(value)
+    return vectors
+
+
+if __name__ == "__main__":
+    FILE.write_text(json.dumps(make(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
