@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import threading
@@ -218,6 +219,20 @@ def test_each_rare_rule_has_its_word(settings: kept.Store) -> None:
     settings[ratio], settings[theme], settings[tags] = 0.75, Theme.DARK, ["a", "b"]
     settings[hosts], settings[mail] = {"a": 1}, "no address"
     assert len(settings) == 5
+
+
+def test_a_long_list_with_a_former_name_is_never_taken_as_declared(tmp_path: Path) -> None:
+    keys: dict[str, Any] = {f"k{index}": {"type": "integer"} for index in range(100)}
+    text = json.dumps({"properties": keys | {"new": {"type": "integer", "renamedFrom": "old"}}})
+    with kept.open(tmp_path / "store") as settings:
+        for value in (1, 2, 3):
+            settings["old"] = value
+            settings.declare_list(text)
+            assert dict(settings) == {"new": value}
+        settings["old"] = 4
+    with kept.open(tmp_path / "store", read_only=True) as settings:
+        settings.declare_list(text)
+        assert dict(settings) == {"new": 3, "old": 4}, "it cannot be moved, and the list is declared"
 
 
 def test_setting_a_deprecated_key_is_logged_once(settings: kept.Store, caplog: pytest.LogCaptureFixture) -> None:
