@@ -110,6 +110,31 @@ def test_defaults_secrecy_and_wider_rules_are_notes(kept: Kept, tmp_path: Path) 
     assert (done.status, done.err) == (0, "")
 
 
+def test_a_renamed_key_is_compared_with_the_one_that_it_was(kept: Kept, tmp_path: Path) -> None:
+    old = {"volume": INTEGER | {"maximum": 100}, "ratio": INTEGER, "gone": STRING}
+    new = {
+        "audio.volume": INTEGER | {"maximum": 70, "renamedFrom": "volume"},
+        "audio.ratio": NUMBER | {"renamedFrom": "ratio"},
+        "new": STRING | {"renamedFrom": "unknown"},
+    }
+    done = compared(kept, tmp_path, old, new)
+    assert [line for line in done.err.splitlines() if line.startswith("kept: ")] == [
+        'kept: "audio.ratio": breaks: type is number instead of integer, and values stay under the former name',
+        'kept: "audio.ratio": note: it takes over the value of "ratio"',
+        'kept: "audio.volume": breaks: maximum is 70 instead of 100',
+        'kept: "audio.volume": note: it takes over the value of "volume"',
+        'kept: "gone": breaks: it is not declared any more, and its value stays in the store, unused',
+    ]
+    with library.open("memory:") as settings:
+        settings.declare(old)
+        settings.update({"volume": 90, "ratio": 3})
+        settings.migrate([library.Migration(1, "step", lambda t: exec(steps(done.err), {"t": t}))])
+        settings.declare(new)
+        assert dict(settings) == {"audio.volume": 70, "audio.ratio": 3.0}
+    done = compared(kept, tmp_path, {"volume": INTEGER}, {"level": INTEGER | {"renamedFrom": "volume"}})
+    assert (done.status, done.err) == (0, 'kept: "level": note: it takes over the value of "volume"\n')
+
+
 def test_a_secret_shows_neither_its_values_nor_its_rules(kept: Kept, tmp_path: Path) -> None:
     old = STRING | {"secret": True, "enum": ["hush", "sh"], "default": "hush"}
     assert findings(kept, tmp_path, old, old | {"enum": ["sh"], "default": "sh"}) == [

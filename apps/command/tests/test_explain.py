@@ -147,6 +147,18 @@ def test_the_first_sentence_says_what_decides(declared: Kept, tmp_path: Path) ->
     assert sentence("audio.volume", *arguments) == "the argument -audio.volume sets it; overridden: user, declared"
 
 
+def test_a_value_under_a_former_name_says_so(kept: Kept, tmp_path: Path) -> None:
+    keys = '{"properties":{"audio.volume":{"type":"integer","renamedFrom":"volume"}}}'
+    assert kept("declare", "player", "-", input=keys).status == 0
+    system = tmp_path / "system.json"
+    system.write_text('{"values": {"volume": 7}}')
+    system.chmod(0o600)
+    shown = kept("explain", "player", "audio.volume", "--system", str(system)).out.splitlines()
+    says = f'{system} under the former name "volume"'
+    assert shown[0] == f"nothing is stored, so the default of the administrator's file {says} applies"
+    assert shown[4].endswith(f"{system}, formerly volume")
+
+
 def test_the_stored_value_says_which_change_it_is_from(declared: Kept) -> None:
     assert declared("set", "player", "audio.volume", "7").status == 0
     revision, time = declared("log", "player").out.split()[:2]

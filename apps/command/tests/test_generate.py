@@ -80,6 +80,13 @@ def test_comments_have_the_spaces_of_choices(kept: Kept) -> None:
     assert '/**< " a  b " */' in text and '/**< "\\n" */' in text
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_comments_say_the_former_name(kept: Kept, language: str) -> None:
+    keys = {"audio.volume": {"type": "integer", "renamedFrom": "volume"}}
+    text = kept("generate", "-", f"--{language}", "--name", "player", input=json.dumps({"properties": keys})).out
+    assert "`audio.volume`, type integer, formerly `volume`." in text
+
+
 LARGE = {"$numberULong": str(2**64 - 1)}
 
 

@@ -158,6 +158,7 @@ def formatted(text: str, folder: Path) -> str:
 
 VOLUME = {
     "type": "integer", "minimum": 0, "maximum": 100, "multipleOf": 5, "default": 50, "since": "1.2",
+    "renamedFrom": "old.volume",
     "summary": "Loudness in percent", "description": "Of all\n  outputs.",
 }  # fmt: skip
 
@@ -183,6 +184,7 @@ def test_a_key_has_its_rules_default_version_and_successor(kept: Kept) -> None:
         "Rules": ["at least 0", "at most 100", "a multiple of 5"],
         "Default": ["50"],
         "Since": ["1.2"],
+        "Formerly": ["old.volume"],
         "Administrator": ["In managed.json or system.json:", '{"values":{"audio.volume":0}}'],
         "User": ["kept set STORE audio.volume 0"],
     }
@@ -197,7 +199,8 @@ def test_a_key_has_its_rules_default_version_and_successor(kept: Kept) -> None:
     ]
     for language in FORMATS[1:]:
         text = generate(kept, keys, language, "--name", "Player")
-        for part in ("Loudness in percent", "Of all outputs", "multiple of", "kept set STORE audio.volume 0", "gone"):
+        parts = ("Loudness in percent", "Of all outputs", "multiple of", "old.volume", "gone")
+        for part in (*parts, "kept set STORE audio.volume 0"):
             assert part.replace("-", "\\-") in text, language
 
 

@@ -66,6 +66,7 @@ struct GeneratedKey {
   let fallback: Value?
   let summary: String?
   let isSecret: Bool
+  let formerName: KeyName?
 
   init(_ key: KeyName, _ words: Words, _ declaration: Declaration) throws(StoreError) {
     guard !words.isEmpty else {
@@ -76,6 +77,7 @@ struct GeneratedKey {
     rules = json.asDictionary ?? ValueDictionary()
     shape = try Shape(of: rules)
     (fallback, summary, isSecret) = (declaration.defaultValue, declaration.summary, declaration.isSecret)
+    formerName = declaration.formerName
   }
 
   /// What compilers say of a program that uses the key; nil unless it is deprecated.
@@ -102,6 +104,7 @@ struct GeneratedKey {
         value == true && word != "default"
           ? word : "\(word) \(CommentText.of(word == "type" ? value.asString ?? "" : value.json))")
     }
+    if let formerName { parts.append("formerly `\(CommentText.of(formerName.text))`") }
     return parts.joined(separator: ", ") + "."
   }
 

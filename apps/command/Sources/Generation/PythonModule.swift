@@ -97,7 +97,8 @@ struct PythonModule {
       ("multipleOf", "multiple_of"), ("minLength", "min_length"), ("maxLength", "max_length"), ("pattern", "pattern"),
       ("minItems", "min_items"), ("maxItems", "max_items"), ("uniqueItems", "unique_items"),
       ("minProperties", "min_members"), ("maxProperties", "max_members"), ("format", "format"),
-      ("deprecated", "deprecated"), ("summary", "summary"), ("secret", "secret"),
+      ("deprecated", "deprecated"), ("replacedBy", "replaced_by"), ("renamedFrom", "renamed_from"), ("since", "since"),
+      ("summary", "summary"), ("secret", "secret"),
     ]
     return known.compactMap { word, rule in
       guard let value = key.rules[ExactString(word)] else { return nil }

@@ -106,6 +106,7 @@ struct Page {
       ("Rules", RuleText.lines(words)),
       ("Default", [declaration.defaultValue].compactMap { $0.map { "\(code: RuleText.shown($0))" } }),
       ("Since", RuleText.texts(words, "since")),
+      ("Formerly", [declaration.formerName].compactMap { $0.map { Line($0) } }),
       (
         "Deprecated",
         words["deprecated"] != true

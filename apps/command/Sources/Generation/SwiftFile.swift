@@ -322,6 +322,9 @@ enum SwiftConstraints {
     }
     if let format = rules["format"]?.asString { constraints.append(".format(\(SwiftLiteral.string(format)))") }
     if rules["deprecated"] == true { constraints.append(".deprecated") }
+    for word in ["replacedBy", "renamedFrom", "since"] {
+      if let text = rules[ExactString(word)]?.asString { constraints.append(".\(word)(\(SwiftLiteral.string(text)))") }
+    }
     return constraints
   }
 

@@ -93,7 +93,7 @@ extension Declaration {
 
   private static let harmless: Set<ExactString> = [
     "type", "secret", "lost", "summary", "title", "description", "format", "deprecated", "minLength", "maxLength",
-    "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "since", "replacedBy",
+    "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "since", "replacedBy", "renamedFrom",
   ]
 }
 

@@ -63,7 +63,10 @@ struct Explain: ParsableCommand {
       table.add([
         finding.outcome == .wins ? "→" : "", finding.layer.description, value ?? "–",
         finding.problem ?? (finding.outcome == .wins || finding.outcome == .silent ? "" : finding.outcome.rawValue),
-        finding.source ?? (finding.layer == .user ? Self.origin(found.revision, change) : ""),
+        [
+          finding.source ?? (finding.layer == .user ? Self.origin(found.revision, change) : nil),
+          finding.formerName.map { "formerly \($0)" },
+        ].compactMap(\.self).joined(separator: ", "),
       ])
     }
     table.print()

@@ -19,10 +19,13 @@ enum Evolution {
   static func findings(from old: DeclarationList, to new: DeclarationList) -> [Finding] {
     let before = Dictionary(uniqueKeysWithValues: old.declarations.map { ($0.key, $0.declaration) })
     let after = Dictionary(uniqueKeysWithValues: new.declarations.map { ($0.key, $0.declaration) })
+    let formerNames = Set(after.values.compactMap(\.formerName))
     return Set(before.keys).union(after.keys).sorted().flatMap { key -> [Finding] in
       switch (before[key], after[key]) {
       case (let old?, let new?): findings(key, from: old, to: new)
-      case (_?, nil): [removed(key)]
+      case (_?, nil): formerNames.contains(key) ? [] : [removed(key)]
+      case (nil, let new?):
+        new.formerName.flatMap { name in before[name].map { findings(key, from: $0, to: new, formerName: name) } } ?? []
       default: []
       }
     }
@@ -35,14 +38,16 @@ enum Evolution {
       step: ["t.pop(\(name), None)", "t.undeclare(\(name))"])
   }
 
-  private static func findings(_ key: KeyName, from old: Declaration, to new: Declaration) -> [Finding] {
+  private static func findings(
+    _ key: KeyName, from old: Declaration, to new: Declaration, formerName: KeyName? = nil
+  ) -> [Finding] {
     guard old.type == new.type else {
+      let effect = formerName == nil ? "the store refuses the declaration" : "values stay under the former name"
       return [
         Finding(
-          key: key, effect: .breaks,
-          sentence: "type is \(new.type) instead of \(old.type), and the store refuses the declaration",
-          step: step(key, converting(old.type, to: new.type), undeclares: true))
-      ] + notes(key, from: old, to: new)
+          key: key, effect: .breaks, sentence: "type is \(new.type) instead of \(old.type), and \(effect)",
+          step: step(key, formerName, converting(old.type, to: new.type), undeclares: formerName == nil))
+      ] + notes(key, from: old, to: new, formerName)
     }
     let isSecret = old.isSecret || new.isSecret
     let comparison = SchemaComparison(from: old.schema, to: new.schema)
@@ -54,13 +59,15 @@ enum Evolution {
     if isSecret { findings = Array(findings.sorted { $0.effect == .breaks && $1.effect != .breaks }.prefix(1)) }
     if !findings.isEmpty {
       let conversion = isSecret ? "convert(old)" : limited(by: comparison.findings, new)
-      findings[findings.count - 1].step = step(key, conversion)
+      findings[findings.count - 1].step = step(key, formerName, conversion)
     }
-    return findings + notes(key, from: old, to: new)
+    return findings + notes(key, from: old, to: new, formerName)
   }
 
-  private static func notes(_ key: KeyName, from old: Declaration, to new: Declaration) -> [Finding] {
-    var notes: [String] = []
+  private static func notes(
+    _ key: KeyName, from old: Declaration, to new: Declaration, _ formerName: KeyName?
+  ) -> [Finding] {
+    var notes = formerName.map { ["it takes over the value of \(Excerpt.of($0.text))"] } ?? []
     if old.type == new.type, !SchemaComparison(from: new.schema, to: old.schema).findings.isEmpty {
       notes.append("new values are allowed, which programs with the older declaration refuse")
     }
@@ -75,9 +82,11 @@ enum Evolution {
 
   // MARK: - Steps
 
-  private static func step(_ key: KeyName, _ conversion: String, undeclares: Bool = false) -> [String] {
-    let name = Value.string(key.text).json
-    return ["old = t.pop(\(name), None)"] + (undeclares ? ["t.undeclare(\(name))"] : [])
+  private static func step(
+    _ key: KeyName, _ formerName: KeyName?, _ conversion: String, undeclares: Bool = false
+  ) -> [String] {
+    let (name, oldName) = (Value.string(key.text).json, Value.string((formerName ?? key).text).json)
+    return ["old = t.pop(\(oldName), None)"] + (undeclares ? ["t.undeclare(\(name))"] : [])
       + ["if old is not None: t[\(name)] = \(conversion)"]
   }
 
@@ -111,7 +120,9 @@ extension Declaration {
   /// The rules for values.
   fileprivate var schema: Value {
     var schema = words
-    for word: ExactString in ["default", "summary", "secret", "since", "replacedBy"] { schema[word] = nil }
+    for word: ExactString in ["default", "summary", "secret", "since", "replacedBy", "renamedFrom"] {
+      schema[word] = nil
+    }
     return .dictionary(schema)
   }
 }
