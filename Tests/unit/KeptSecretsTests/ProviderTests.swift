@@ -155,6 +155,20 @@ import Testing
     kill(try #require(pid_t(other.dropLast())), SIGKILL)
   }
 
+  @Test func `is understood in a process that collects its children itself`() async {
+    await #expect(processExitsWith: .success) {
+      signal(SIGCHLD, SIG_IGN)
+      let folder = try TestFolder()
+      let line = Base64.text((0..<32).map { UInt8($0) })
+      var access = ProviderAccess()
+      guard try KeyProgram.key([folder.script("echo \(line); exit 3")], access).count == 32 else { exit(1) }
+      access.timeout = 100
+      let late = try folder.script("exec sleep 1000")
+      guard let refusal = error({ try KeyProgram.key([late], access) }) else { exit(2) }
+      exit(refusal.message.contains("was killed") ? 0 : 3)
+    }
+  }
+
   @Test func `is not run for a store that comes from elsewhere`() throws {
     let script = try folder.script("touch '\(folder.path)/was-run'; echo \(line)")
     var document = try SecretsDocument.plain()
