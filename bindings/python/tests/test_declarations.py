@@ -225,10 +225,10 @@ def test_a_long_list_with_a_former_name_is_never_taken_as_declared(tmp_path: Pat
     keys: dict[str, Any] = {f"k{index}": {"type": "integer"} for index in range(100)}
     text = json.dumps({"properties": keys | {"new": {"type": "integer", "renamedFrom": "old"}}})
     with kept.open(tmp_path / "store") as settings:
-        for value in (1, 2, 3):
-            settings["old"] = value
-            settings.declare_list(text)
-            assert dict(settings) == {"new": value}
+        settings.declare_list(text)
+        settings["old"] = 3
+        settings.declare_list(text)
+        assert dict(settings) == {"new": 3}
         settings["old"] = 4
     with kept.open(tmp_path / "store", read_only=True) as settings:
         settings.declare_list(text)
