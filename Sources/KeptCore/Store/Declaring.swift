@@ -178,7 +178,11 @@ extension SettingsAccess {
       layerStack.watchAgain()
       guard layerStack.layers.lockedName(of: key, declaration) == nil else { continue }
       let hidden = former.declaration?.isSecret == true || store.hasStoredAsSecret(name)
-      if let misfit = former.misfit(by: declaration, hidden: hidden, storedAs: name) {
+      if hidden && !declaration.isSecret {
+        let reason = "is declared with the former name \"\(Excerpt.of(name.text))\", whose value is a secret"
+        misfits.append(
+          StoreError(.invalid, key: key.text, "\(reason) and stays stored there; declare the new name secret too"))
+      } else if let misfit = former.misfit(by: declaration, hidden: hidden, storedAs: name) {
         misfits.append(misfit.about(key.text))
       } else {
         moved.append((key, name, value))
