@@ -35,8 +35,8 @@ def bounded() -> Iterator[None]:
         raise TimeoutError("the test waited for something that did not happen")
 
     signal.signal(signal.SIGALRM, end)
-    # Again and again: what cleans up may wait, too.
-    signal.setitimer(signal.ITIMER_REAL, 300, 10)
+    # Again and again: what cleans up may wait, too. Builds wait for other builds, and take minutes on a busy machine.
+    signal.setitimer(signal.ITIMER_REAL, 1200, 10)
     yield
     signal.setitimer(signal.ITIMER_REAL, 0)
 
