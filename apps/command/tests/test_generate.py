@@ -74,6 +74,15 @@ def test_a_link_to_a_missing_file_stays_a_link(kept: Kept, schema: Path, tmp_pat
     assert link.is_symlink() and (tmp_path / "real.h").read_text() == kept("generate", str(schema), "--c").out
 
 
+def test_the_file_of_declarations_is_not_replaced(kept: Kept, schema: Path, tmp_path: Path) -> None:
+    before, link = schema.read_text(), tmp_path / "same.h"
+    link.symlink_to(schema)
+    for output in (schema, link):
+        done = kept("generate", str(schema), "--c", "-o", str(output))
+        assert done.status == 2 and "is the file of declarations; write to another file" in done.err
+    assert schema.read_text() == before
+
+
 def test_comments_have_the_spaces_of_choices(kept: Kept) -> None:
     choices = {"a": {"type": "string", "enum": [" a  b ", "\n"]}}
     text = kept("generate", "-", "--c", input=json.dumps({"properties": choices})).out

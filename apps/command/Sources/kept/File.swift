@@ -49,6 +49,13 @@ enum File {
     }
   }
 
+  /// Whether two paths lead to one file.
+  static func isSame(_ one: String, _ other: String) -> Bool {
+    var (first, second) = (stat(), stat())
+    return stat(one, &first) == 0 && stat(other, &second) == 0
+      && (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino)
+  }
+
   /// Writes a file that others see as a whole, or as it was.
   ///
   /// What is not a regular file, such as `/dev/stdout` and a link to a missing file, is written in place.

@@ -80,7 +80,11 @@ struct Generate: ParsableCommand {
   func run() throws {
     let path = try words.expect(1...1, "one file of declarations")[0]
     guard let language else {
-      throw ValidationError("no output was chosen; add \(Language.allCases.map { "--\($0)" }.joined(separator: ", "))")
+      let options = Language.allCases.map { "--\($0)" }.joined(separator: ", ")
+      throw ValidationError("no output was chosen; add one of \(options)")
+    }
+    if let output, path != "-", File.isSame(output, path) {
+      throw ValidationError("--output \(Excerpt.of(output)) is the file of declarations; write to another file")
     }
     let list = try DeclarationFile.list(path)
     var arguments = ["generate", language.rawValue, name ?? Self.name(of: path, language)]
