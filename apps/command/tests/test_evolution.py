@@ -119,7 +119,6 @@ def test_a_renamed_key_is_compared_with_the_one_that_it_was(kept: Kept, tmp_path
     }
     done = compared(kept, tmp_path, old, new)
     assert [line for line in done.err.splitlines() if line.startswith("kept: ")] == [
-        'kept: "audio.ratio": breaks: type is number instead of integer, and values stay under the former name',
         'kept: "audio.ratio": note: it takes over the value of "ratio"',
         'kept: "audio.volume": breaks: maximum is 70 instead of 100',
         'kept: "audio.volume": note: it takes over the value of "volume"',
@@ -133,6 +132,18 @@ def test_a_renamed_key_is_compared_with_the_one_that_it_was(kept: Kept, tmp_path
         assert dict(settings) == {"audio.volume": 70, "audio.ratio": 3.0}
     done = compared(kept, tmp_path, {"volume": INTEGER}, {"level": INTEGER | {"renamedFrom": "volume"}})
     assert (done.status, done.err) == (0, 'kept: "level": note: it takes over the value of "volume"\n')
+
+
+def test_what_a_renamed_key_does_not_take_over_breaks(kept: Kept, tmp_path: Path) -> None:
+    new = {"level": INTEGER | {"renamedFrom": "volume"}}
+    done = compared(kept, tmp_path, {"volume": STRING}, new)
+    assert "breaks: type is integer instead of string, and values stay under the former name" in done.err
+    assert "takes over" not in done.err
+    # Both were declared.
+    done = compared(kept, tmp_path, {"volume": STRING, "level": INTEGER}, new)
+    assert done.status == 3 and '"level": breaks: type is integer instead of string' in done.err
+    done = compared(kept, tmp_path, {"volume": INTEGER | {"secret": True}}, new)
+    assert done.status == 3 and "is a secret and stays under that name; declare the new name secret too" in done.err
 
 
 def test_a_secret_shows_neither_its_values_nor_its_rules(kept: Kept, tmp_path: Path) -> None:

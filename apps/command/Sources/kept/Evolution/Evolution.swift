@@ -22,10 +22,9 @@ enum Evolution {
     let formerNames = Set(after.values.compactMap(\.formerName))
     return Set(before.keys).union(after.keys).sorted().flatMap { key -> [Finding] in
       switch (before[key], after[key]) {
-      case (let old?, let new?): findings(key, from: old, to: new)
+      case (let old?, let new?): findings(key, from: old, to: new) + renamed(key, new, before)
       case (_?, nil): formerNames.contains(key) ? [] : [removed(key)]
-      case (nil, let new?):
-        new.formerName.flatMap { name in before[name].map { findings(key, from: $0, to: new, formerName: name) } } ?? []
+      case (nil, let new?): renamed(key, new, before)
       default: []
       }
     }
@@ -38,19 +37,32 @@ enum Evolution {
       step: ["t.pop(\(name), None)", "t.undeclare(\(name))"])
   }
 
+  /// What becomes of the value under the former name.
+  private static func renamed(_ key: KeyName, _ new: Declaration, _ before: [KeyName: Declaration]) -> [Finding] {
+    guard let name = new.formerName, let old = before[name] else { return [] }
+    if old.isSecret && !new.isSecret {
+      let sentence =
+        "the value of \(Excerpt.of(name.text)) is a secret and stays under that name; declare the new name secret too"
+      return [Finding(key: key, effect: .breaks, sentence: sentence)]
+    }
+    return findings(key, from: old, to: new, formerName: name)
+  }
+
   private static func findings(
     _ key: KeyName, from old: Declaration, to new: Declaration, formerName: KeyName? = nil
   ) -> [Finding] {
-    guard old.type == new.type else {
+    // Values that take another name may become numbers on the way.
+    let isConverted = formerName != nil && old.type == .integer && new.type == .number
+    guard old.type == new.type || isConverted else {
       let effect = formerName == nil ? "the store refuses the declaration" : "values stay under the former name"
       return [
         Finding(
           key: key, effect: .breaks, sentence: "type is \(new.type) instead of \(old.type), and \(effect)",
           step: step(key, formerName, converting(old.type, to: new.type), undeclares: formerName == nil))
-      ] + notes(key, from: old, to: new, formerName)
+      ] + notes(key, from: old, to: new, nil)
     }
     let isSecret = old.isSecret || new.isSecret
-    let comparison = SchemaComparison(from: old.schema, to: new.schema)
+    let comparison = SchemaComparison(from: old.schema(typedAs: isConverted ? new : old), to: new.schema())
     var findings: [Finding] = []
     for finding in comparison.findings {
       let sentence = isSecret ? "fewer values are allowed" : finding.sentence
@@ -68,7 +80,7 @@ enum Evolution {
     _ key: KeyName, from old: Declaration, to new: Declaration, _ formerName: KeyName?
   ) -> [Finding] {
     var notes = formerName.map { ["it takes over the value of \(Excerpt.of($0.text))"] } ?? []
-    if old.type == new.type, !SchemaComparison(from: new.schema, to: old.schema).findings.isEmpty {
+    if old.type == new.type, !SchemaComparison(from: new.schema(), to: old.schema()).findings.isEmpty {
       notes.append("new values are allowed, which programs with the older declaration refuse")
     }
     if old.isSecret != new.isSecret { notes.append("it is \(new.isSecret ? "secret now" : "not secret any more")") }
@@ -117,9 +129,10 @@ enum Evolution {
 }
 
 extension Declaration {
-  /// The rules for values.
-  fileprivate var schema: Value {
+  /// The rules for values, with the type of a declaration.
+  fileprivate func schema(typedAs other: Declaration? = nil) -> Value {
     var schema = words
+    if let other { schema["type"] = other.words["type"] }
     for word: ExactString in ["default", "summary", "secret", "since", "replacedBy", "renamedFrom"] {
       schema[word] = nil
     }
