@@ -33,6 +33,13 @@ def test_a_change_of_more_than_a_tenth_is_named(now: float, word: str, grew: lis
     assert verdict.lines[0].endswith("%") if not word else word in verdict.lines[0]
 
 
+@pytest.mark.parametrize(("counts", "least"), [([1200, 1250, 1010], 1010), ([1200, 1020], 1020), ([1050], 1050)])
+def test_what_grew_is_counted_again(counts: list[float], least: float) -> None:
+    coming = iter(counts)
+    assert guard.count({"set": lambda: next(coming)}, {"set": 1000}) == {"set": least}
+    assert list(coming) == []
+
+
 def test_a_row_that_was_never_accepted_is_new_and_no_failure() -> None:
     verdict = judge({}, {"set": 1000})
     assert "new" in verdict.lines[0] and not verdict.grew
@@ -51,7 +58,7 @@ def test_only_differing_versions_are_named() -> None:
 def test_every_count_was_accepted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(instructions, "callgrind", lambda *command, **options: "Collected : 1000000")
     monkeypatch.setattr(Counter, "import_in_python", lambda counter: 1000.0)
-    counted = guard.count(Counter(*[tmp_path] * 5))
+    counted = guard.count(guard.measures(Counter(*[tmp_path] * 5)), {})
     assert list(Accepted.read(ACCEPTED).instructions) == list(counted)
     assert counted["export, each of 1,000 keys"] == 1000
     assert counted["first open in a process"] == 1000000
@@ -67,7 +74,7 @@ def test_a_program_that_counts_nothing_is_an_error(said: str) -> None:
 def counts(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
     """The counts to come."""
     counted = {"set": 1000.0}
-    monkeypatch.setattr(guard, "count", lambda counter: counted)
+    monkeypatch.setattr(guard, "count", lambda measures, accepted: counted)
     monkeypatch.setattr(machine, "counted_with", lambda: SWIFT)
     return counted
 
