@@ -455,7 +455,8 @@ KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const vo
  *   replacedBy             of deprecated keys; the key to set instead, which the report names
  *   renamedFrom            the name that the key had before. Declaring the key moves the value stored under that
  *                          name, in one commit with the tag "renamed", if it is newer than the key's own value or
- *                          removal. A value that does not fit stays where it is (KEPT_MISFIT)
+ *                          removal. A value that does not fit stays where it is (KEPT_MISFIT), and
+ *                          so does a secret, unless the key is declared secret too
  *   summary                what the key is for, in one sentence
  *   since                  the version of the program that has introduced the key; an annotation
  *   secret                 true keeps the key's values out of errors, reports and explanations

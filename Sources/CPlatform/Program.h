@@ -158,9 +158,9 @@ static inline struct kept_program kept_program_run(char *const *arguments, const
     if (has_ended && out[0] < 0 && err[0] < 0) break;
     result.is_late = !has_ended && rest <= 0;
     if (rest <= 0 || result.is_too_long) break;
-    int patience = has_ended ? 0 : watched < 0 && rest > 20 ? 20 : rest > 1000 ? 1000 : (int)rest;
+    int timeout = has_ended ? 0 : watched < 0 && rest > 20 ? 20 : rest > 1000 ? 1000 : (int)rest;
     struct pollfd files[] = { { out[0], POLLIN, 0 }, { err[0], POLLIN, 0 }, { watched, POLLIN, 0 } };
-    (void)poll(files, has_ended ? 2 : 3, patience);
+    (void)poll(files, has_ended ? 2 : 3, timeout);
     bool any = false;
     if (files[0].revents)
       any |= kept_program_read(&out[0], output, output_capacity, &result.output, &result.is_too_long);

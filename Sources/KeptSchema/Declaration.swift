@@ -25,7 +25,9 @@ public final class Declaration: @unchecked Sendable {
   public var summary: String? { contents.summary }
   /// Whether values must be kept out of messages and logs.
   public var isSecret: Bool { contents.isSecret }
-  /// The name that the key had before, from which declaring it moves the stored value.
+  /// The name that the key had before.
+  ///
+  /// Declaring the key moves the value stored under it.
   public var formerName: KeyName? { contents.formerName }
   /// Why values cannot be checked against the stored declaration: `unsupported` if a later version has written it,
   /// `corrupt` if it is not a JSON object.

@@ -54,7 +54,7 @@ package struct DataKeys: Sendable {
 
   private static let exchanged = StoreError(
     .corrupt,
-    "the encrypted value was damaged, or is that of another key, revision or store; set it again, or restore a backup")
+    "the encrypted value was damaged, or belongs to another key, revision or store; set it again, or restore a backup")
 
   private static func missing(_ key: UInt32) -> StoreError {
     StoreError(

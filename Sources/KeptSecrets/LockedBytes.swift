@@ -6,8 +6,8 @@ package import KeptValues
 
 /// Bytes that are wiped when they are released.
 ///
-/// A process may lock only so much memory (`ulimit -l`): beyond that they may be swapped. A child after a fork has a
-/// copy, which may be swapped, too.
+/// A process may lock a limited amount of memory (`ulimit -l`), and bytes beyond that may be swapped. A child after a
+/// fork has a copy, which may be swapped, too.
 package final class LockedBytes: @unchecked Sendable {
   // Written only by the initializer.
   private let memory: UnsafeMutableBufferPointer<UInt8>

@@ -33,7 +33,7 @@ package enum SecretService {
     }
   }
 
-  // The program fails in the same way if there is no item and if nothing unlocks the keyring.
+  // The program fails in the same way if the item does not exist and if nothing unlocks the keyring.
   private static let silence =
     "the keyring is locked, or has no key of this store; unlock it, or add the provider again"
 

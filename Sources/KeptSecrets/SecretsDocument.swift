@@ -11,7 +11,7 @@ package struct SecretsDocument: Sendable, Equatable {
   /// Whether someone has decided that secrets are not encrypted.
   package internal(set) var isPlain: Bool
   package internal(set) var keys: [DataKey]
-  /// In the order in which they are tried.
+  /// The first is tried first.
   package internal(set) var providers: [ProviderEntry]
 
   /// A data key, without the key.
@@ -153,7 +153,7 @@ struct Members {
     guard case .array(let values) = all[name] else { throw Self.damaged("\(name) is not a list") }
     var list: [Element] = []
     for value in values {
-      guard case .dictionary(let members) = value else { throw Self.damaged("\(name) has something else than objects") }
+      guard case .dictionary(let members) = value else { throw Self.damaged("\(name) has elements other than objects") }
       list.append(try element(Members(members)))
     }
     return list

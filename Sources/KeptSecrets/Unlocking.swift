@@ -112,7 +112,7 @@ extension SecretsDocument {
 
   /// Removes a provider.
   ///
-  /// One who had its key may have the data keys, too: rotate them afterwards.
+  /// A person who had its key may also have the data keys: rotate them afterwards.
   package mutating func remove(_ provider: ProviderEntry) throws(StoreError) {
     guard providers.contains(provider) else {
       throw StoreError(.absent, "\(provider.name) is not a provider of this store; list them first")

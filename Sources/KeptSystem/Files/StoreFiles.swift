@@ -3,7 +3,7 @@
 import CPlatform
 import KeptValues
 
-/// The names of the files by which a folder is known to be a store's, and of drafts.
+/// The names of the files that identify the folder of a store, and of drafts.
 package enum StoreFiles {
   /// The checkpoint.
   package static let values = "values"
