@@ -38,7 +38,9 @@ def record(**words: Any) -> dict[str, Any]:
     return {"type": "object", **words}
 
 
-INTEGER, NUMBER, STRING = {"type": "integer"}, {"type": "number"}, {"type": "string"}
+INTEGER: dict[str, Any] = {"type": "integer"}
+NUMBER: dict[str, Any] = {"type": "number"}
+STRING: dict[str, Any] = {"type": "string"}
 
 BREAKS = [
     (INTEGER, NUMBER, "breaks: type is number instead of integer, and the store refuses the declaration"),
