@@ -60,7 +60,7 @@ let package = Package(
     .target(name: "KeptSecrets", dependencies: ["KeptValues", "KeptSystem", "CPlatform", "CSodium"]),
 
     // Declarations: what a key may hold.
-    .target(name: "KeptSchema", dependencies: ["KeptValues", "KeptSystem", "CPCRE2"]),
+    .target(name: "KeptSchema", dependencies: ["KeptValues", "KeptSystem", "CPlatform", "CPCRE2"]),
 
     // What a store keeps on the disk: a checkpoint, and the journals of the commits since.
     .target(name: "KeptEngine", dependencies: ["KeptValues", "KeptSystem", "CPlatform"]),

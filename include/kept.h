@@ -455,8 +455,9 @@ KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const vo
  *   replacedBy             of deprecated keys; the key to set instead, which the report names
  *   renamedFrom            the name that the key had before. Declaring the key moves the value stored under that
  *                          name, in one commit with the tag "renamed", if it is newer than the key's own value or
- *                          removal. A value that does not fit stays where it is (KEPT_MISFIT), and
- *                          so does a secret, unless the key is declared secret too
+ *                          removal. A value that does not fit stays where it is (KEPT_MISFIT). The store
+ *                          leaves the keyword out if the name is a secret and the key is not (KEPT_MISFIT). A name
+ *                          whose value moves to a secret becomes a secret
  *   summary                what the key is for, in one sentence
  *   since                  the version of the program that has introduced the key; an annotation
  *   secret                 true keeps the key's values out of errors, reports and explanations
@@ -471,7 +472,7 @@ KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const vo
  * Some schemas that JSON Schema allows are refused too, with the place in `error`: keywords that contradict each other
  * or cannot apply to the type, an empty `enum` or one with a duplicate choice, an `enum` without `type` whose choices
  * are of several kinds (all numbers are one kind), `default`, `summary`, `secret`, `since`, `replacedBy` and
- * `renamedFrom` in a nested schema, and a `renamedFrom` that the same list declares or repeats.
+ * `renamedFrom` in a nested schema, and a `renamedFrom` that is the key's own name.
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Declares a key. Repeating the same declaration changes nothing. A declaration with another default, summary or
@@ -485,8 +486,7 @@ KEPT_API kept_status kept_declare_json(kept_store *store, const char *key, const
 
 /** Declares many keys at once, all or none.
  *  @param schema  one object of type "object" whose `properties` are the keys and their declarations; it may also have
- *                 $schema, $id, title, description and $comment. Declaring a long list again takes one comparison,
- *                 or one for each key if there is a `renamedFrom`
+ *                 $schema, $id, title, description and $comment. Declaring a long list again takes one comparison
  *  @return as kept_declare_json(), for the first key to which the status applies.
  *  In Swift: `Store.declare(listJSON:)`; in Python: `settings.declare_list(text)`. */
 KEPT_API kept_status kept_declare_list(kept_store *store, const char *schema, kept_error *error);

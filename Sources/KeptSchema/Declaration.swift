@@ -130,6 +130,13 @@ public final class Declaration: @unchecked Sendable {
     }
   }
 
+  /// The declaration with another value of a keyword, or without it.
+  package func changing(_ word: ExactString, to value: Value?) throws(StoreError) -> Declaration {
+    guard var words = try Value(schemaJSON: json).asDictionary else { return self }
+    words[word] = value
+    return try Declaration(.dictionary(words))
+  }
+
   /// The value as it is stored under the declared key: 1.0 as 1 for an integer, 1 as 1.0 for a number, also inside
   /// containers.
   ///

@@ -1,5 +1,6 @@
 // Several declarations in one file, which a program ships for all of its languages.
 
+import CPlatform
 import KeptSystem
 public import KeptValues
 
@@ -44,23 +45,44 @@ public struct DeclarationList: Sendable {
     (self.declarations, self.text) = (declarations, text)
   }
 
-  /// Throws `invalid` for a former name that another key in the list has, or has had.
+  /// Throws `invalid` for a key that is its own former name.
   package static func checkFormerNames(in list: [(key: KeyName, declaration: Declaration)]) throws(StoreError) {
-    let renamed = list.filter { $0.declaration.formerName != nil }
-    guard !renamed.isEmpty else { return }
-    let keys = Set(list.map(\.key))
-    var formerNames: Set<KeyName> = []
-    for (key, declaration) in renamed {
-      guard let name = declaration.formerName else { continue }
-      let isFirst = formerNames.insert(name).inserted
-      guard keys.contains(name) || !isFirst else { continue }
-      let reason =
-        keys.contains(name)
-        ? "which is declared here too; leave out the older declaration, or the keyword"
-        : "as another key is; leave the keyword out of one of them"
+    for (key, declaration) in list where declaration.formerName == key {
       throw StoreError(
-        .invalid, key: key.text, "is declared with \"renamedFrom\": \"\(Excerpt.of(name.text))\", \(reason)")
+        .invalid, key: key.text, "is declared with its own name as \"renamedFrom\"; leave the keyword out")
     }
+  }
+
+  /// The former names in the text of a list, and perhaps others: some text of a value may look like one.
+  package static func formerNames(in text: UnsafeRawBufferPointer) -> [KeyName] {
+    let (word, beforeF) = ("\"renamedFrom\"" as StaticString, 8)
+    var names: [KeyName] = []
+    var start = beforeF
+    while start < text.count, let base = text.baseAddress,
+      let found = memchr(base + start, Int32(UInt8(ascii: "F")), text.count - start)
+    {
+      let place = base.distance(to: UnsafeRawPointer(found)) - beforeF
+      start = place + beforeF + 1
+      guard text.count - place >= word.utf8CodeUnitCount,
+        memcmp(base + place, word.utf8Start, word.utf8CodeUnitCount) == 0
+      else { continue }
+      var scanner = JSONScanner(text.bindMemory(to: UInt8.self), from: place + word.utf8CodeUnitCount)
+      scanner.skipSpace()
+      guard scanner.skip(":") else { continue }
+      scanner.skipSpace()
+      guard scanner.next == "\"", (try? scanner.scanString(isKey: true)) != nil,
+        let name = try? KeyName(String(decoding: scanner.text, as: UTF8.self))
+      else { continue }
+      names.append(name)
+    }
+    return names
+  }
+
+  /// Whether ``formerNames(in:)`` finds all former names, because the text has no escapes in the keyword.
+  package var showsFormerNames: Bool {
+    guard let text else { return false }
+    let shown = Set(ExactString(text).withBytes { Self.formerNames(in: UnsafeRawBufferPointer($0)) })
+    return declarations.allSatisfy { $0.declaration.formerName.map(shown.contains) ?? true }
   }
 
   /// Parses the declarations in a file.

@@ -2,6 +2,7 @@
 
 package import KeptEngine
 public import KeptSchema
+import KeptSystem
 public import KeptValues
 
 extension SettingsAccess {
@@ -55,18 +56,20 @@ extension SettingsAccess {
     _ text: UnsafeRawBufferPointer, _ read: () throws(StoreError) -> DeclarationList
   ) throws(StoreError) -> [StoreError] {
     let storage = try (self as? Store)?.storage() as? any MarkingStorage
-    if try storage?.hasDeclared(text) == true { return [] }
+    let isDeclared = try storage?.hasDeclared(text) == true
+    // A former name may be written again at any time.
+    if isDeclared, try !hasValue(underAny: DeclarationList.formerNames(in: text)) { return [] }
     let list = try read()
-    // A former name may be written again at any time, so a list with one is never known to be declared.
-    if let storage, list.declarations.count >= Self.many, let text = list.text,
-      !list.declarations.contains(where: { $0.declaration.formerName != nil })
-    {
-      do throws(StoreError) { return try declare(list.declarations, markedBy: try storage.mark(of: text)) } catch {
-        // Others have committed since the keys were compared.
-        guard error.code == .conflict else { throw error }
-      }
+    if isDeclared, try renaming(of: list.declarations).isEmpty { return [] }
+    guard let storage, list.declarations.count >= Self.many, let text = list.text, list.showsFormerNames else {
+      return try declare(list.declarations)
     }
-    return try declare(list.declarations)
+    return try declare(list.declarations, markedBy: try storage.mark(of: text))
+  }
+
+  private func hasValue(underAny names: [KeyName]) throws(StoreError) -> Bool {
+    for name in names where try readableEntry(for: name)?.value != nil { return true }
+    return false
   }
 
   /// Fewer keys are looked at one by one.
@@ -98,97 +101,148 @@ extension SettingsAccess {
 
   /// Declares several keys at once, all or none, and returns the stored values that do not fit.
   ///
-  /// - Parameter mark: what the store then marks the list with, unless it stays unchanged or a value does not fit.
-  ///   Throws `conflict` if others have committed since the keys were compared.
+  /// - Parameter mark: what the store then marks the list with, unless it stays unchanged, a value does not fit, or
+  ///   others commit at the same time.
   package func declare(
     _ list: [(key: KeyName, declaration: Declaration)], markedBy mark: DeclaredList? = nil
   ) throws(StoreError) -> [StoreError] {
     try DeclarationList.checkFormerNames(in: list)
-    var misfits: [StoreError] = []
-    let former = try formerValues(of: list)
-    let isMoved = former.moved.isEmpty ? false : try move(former.moved, declaring: list, &misfits)
-    if !isMoved {
-      misfits = try declareEach(in: list, markedBy: mark) + former.misfits
-    }
-    return misfits.inOrder { ExactString($0.key ?? "") }
-  }
-
-  /// Declares keys, and moves values from former names to them in the same commit; returns false if the store cannot be
-  /// written, and then nothing has changed.
-  private func move(
-    _ moved: [FormerValue], declaring list: [(key: KeyName, declaration: Declaration)], _ misfits: inout [StoreError]
-  ) throws(StoreError) -> Bool {
-    do throws(StoreError) {
-      try together(moved.flatMap { [$0.key, $0.name] }, tag: "renamed") { transaction throws(StoreError) in
-        let former = try transaction.formerValues(of: list)
-        try transaction.edit { batch in
-          for (key, name, value) in former.moved {
-            batch.edit(key, .set(value))
-            batch.edit(name, .remove)
-          }
+    let deadline = MonotonicTime.milliseconds + Int64(store.options.patience)
+    var attempt = 0
+    while true {
+      do throws(StoreError) {
+        return try declareOnce(list, markedBy: attempt == 0 ? mark : nil).inOrder { ExactString($0.key ?? "") }
+      } catch {
+        // Others have committed since the keys were compared.
+        guard error.code == .conflict, self is Store, attempt < 2 || MonotonicTime.milliseconds < deadline else {
+          throw error
         }
-        misfits = try transaction.declareEach(in: list) + former.misfits
+        MonotonicTime.backOff(attempt: attempt)
+        attempt += 1
       }
-    } catch {
-      guard error.code == .denied else { throw error }
-      return false
     }
-    (self as? Store)?.reportUndeclaredVariables(meantFor: Set(list.map(\.key)))
-    return true
   }
 
-  private func declareEach(
-    in list: [(key: KeyName, declaration: Declaration)], markedBy mark: DeclaredList? = nil
+  /// Declares keys, and moves values from former names to them in the same commit.
+  private func declareOnce(
+    _ list: [(key: KeyName, declaration: Declaration)], markedBy mark: DeclaredList?
   ) throws(StoreError) -> [StoreError] {
-    let base = try mark == nil ? 0 : store.currentRevision()
+    let base = try store.currentRevision()
+    let renaming = try renaming(of: list)
     // A program that declares the same at every start needs no permission to write.
-    var (news, misfits, fit) = try compare(list)
-    if !news.isEmpty {
-      let mark = fit && misfits.isEmpty ? mark : nil
-      let declared =
-        if let mark { try store.declare(news, markedBy: mark, after: base) } else {
-          try declare(news.map(\.key), news.map(\.declaration))
-        }
-      for (key, entry, wasSecret) in declared {
+    var (news, misfits, fit) = try compare(renaming.list)
+    misfits.removeAll { misfit in (try? KeyName(misfit.key ?? "")).map { renaming.edits[$0] != nil } == true }
+    misfits += renaming.misfits
+    guard !news.isEmpty || !renaming.edits.isEmpty else { return misfits }
+    let others = renaming.hidden
+    let declared = try declarations(losing: secrets(in: news + others)) + news + others
+    fit = fit && misfits.isEmpty && !others.contains { other in list.contains { $0.key == other.key } }
+    do throws(StoreError) {
+      for (key, entry, wasSecret) in try commit(declared, renaming.edits, markedBy: fit ? mark : nil, after: base) {
         // A value that was stored as a secret is not shown, even if the new declaration is not secret.
         if let misfit = entry.misfit(hidden: wasSecret) { misfits.append(misfit.about(key.text)) }
       }
-      // Those of a transaction are not declared yet.
-      (self as? Store)?.reportUndeclaredVariables(meantFor: Set(news.map(\.key)))
+    } catch {
+      guard error.code == .denied, news.isEmpty else { throw error }
     }
+    // Those of a transaction are not declared yet.
+    (self as? Store)?.reportUndeclaredVariables(meantFor: Set(news.map(\.key)))
     return misfits
   }
 
-  private typealias FormerValue = (key: KeyName, name: KeyName, value: Value)
+  /// Declares keys and changes values, unless others have changed these since a revision, or anything if the store
+  /// marks the list.
+  private func commit(
+    _ declared: [(key: KeyName, declaration: Declaration)], _ edits: KeyTable<Batch.Edit>, markedBy mark: DeclaredList?,
+    after base: Revision
+  ) throws(StoreError) -> [(key: KeyName, entry: Entry, wasSecret: Bool)] {
+    if let transaction = self as? Transaction {
+      return try transaction.allOrNone(of: edits.map(\.key)) { () throws(StoreError) in
+        try transaction.edit { batch in
+          for (key, edit) in edits { batch.edit(key, edit) }
+        }
+        return try transaction.declare(declared.map(\.key), declared.map(\.declaration))
+      }
+    }
+    var batch = store.newBatch(tag: edits.isEmpty ? nil : "renamed")
+    for (key, declaration) in declared { batch.declare(key, declaration) }
+    for (key, edit) in edits {
+      batch.edit(key, edit)
+      batch.conditions.append(.unchanged(key, after: base))
+    }
+    if let mark { (batch.list, batch.conditions) = (mark, [.unchangedPrefix("", after: base)]) }
+    return try store.declare(batch)
+  }
 
-  /// The values stored under former names that are newer than the keys' own, and those of them that do not fit.
-  private func formerValues(
-    of list: [(key: KeyName, declaration: Declaration)]
-  ) throws(StoreError) -> (moved: [FormerValue], misfits: [StoreError]) {
-    var (moved, misfits): ([FormerValue], [StoreError]) = ([], [])
-    for (key, declaration) in list {
-      guard let name = declaration.formerName, let former = try readableEntry(for: name), let value = former.value
-      else { continue }
+  private func secrets(in list: [(key: KeyName, declaration: Declaration)]) -> Set<KeyName> {
+    var secrets: Set<KeyName> = []
+    for (key, declaration) in list where declaration.isSecret { secrets.insert(key) }
+    return secrets
+  }
+
+  /// The effect of the former names in a list.
+  private func renaming(of list: [(key: KeyName, declaration: Declaration)]) throws(StoreError) -> Renaming {
+    var renaming = Renaming(list: list)
+    guard list.contains(where: { $0.declaration.formerName != nil }) else { return renaming }
+    let secrets = secrets(in: list)
+    layerStack.watchAgain()
+    for (index, (key, declaration)) in list.enumerated() {
+      guard let name = declaration.formerName else { continue }
+      let former = try readableEntry(for: name)
+      let isSecret = former?.declaration?.isSecret == true || store.hasStoredAsSecret(name) || secrets.contains(name)
+      if isSecret && !declaration.isSecret {
+        renaming.list[index].declaration = try declaration.changing("renamedFrom", to: nil)
+        renaming.misfits.append(
+          StoreError(
+            .invalid, key: key.text,
+            "is declared with the former name \"\(Excerpt.of(name.text))\", which is a secret and is not read for a "
+              + "key that is not secret; declare the new name secret too"))
+        continue
+      }
+      guard let former, let value = former.value else { continue }
       // What a transaction has written itself has no revision yet, and is newer than all others.
       if let own = try readableEntry(for: key), own.value != nil || own.revision > 0,
         own.revision &- 1 >= former.revision &- 1
       {
         continue
       }
-      layerStack.watchAgain()
       guard layerStack.layers.lockedName(of: key, declaration) == nil else { continue }
-      let hidden = former.declaration?.isSecret == true || store.hasStoredAsSecret(name)
-      if hidden && !declaration.isSecret {
-        let reason = "is declared with the former name \"\(Excerpt.of(name.text))\", whose value is a secret"
-        misfits.append(
-          StoreError(.invalid, key: key.text, "\(reason) and stays stored there; declare the new name secret too"))
-      } else if let misfit = former.misfit(by: declaration, hidden: hidden, storedAs: name) {
-        misfits.append(misfit.about(key.text))
-      } else {
-        moved.append((key, name, value))
+      if let misfit = former.misfit(by: declaration, hidden: isSecret, storedAs: name) {
+        renaming.misfits.append(misfit.about(key.text))
+        continue
       }
+      if renaming.edits[name] == nil { renaming.edits.put(name, .remove) }
+      renaming.edits.put(key, .set(value))
+      guard declaration.isSecret, !isSecret else { continue }
+      // The history has the value under the former name, until that is a secret.
+      let type = DeclaredType(value.kind) ?? declaration.type
+      let secret =
+        if let old = former.declaration { try old.changing("secret", to: true) } else {
+          try Declaration(json: "{\"secret\":true,\"type\":\"\(type)\"}")
+        }
+      renaming.hidden.append((name, secret))
     }
-    return (moved, misfits)
+    return renaming
+  }
+
+  /// The declarations of keys that are not secret and have a secret as their former name, without it.
+  private func declarations(
+    losing secrets: Set<KeyName>
+  ) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] {
+    guard !secrets.isEmpty else { return [] }
+    func isLost(_ declaration: Declaration) -> Bool {
+      !declaration.isSecret && declaration.formerName.map(secrets.contains) == true
+    }
+    var keys = (self as? Transaction)?.newlyDeclared ?? []
+    for (key, declaration) in try store.storage().declarations(prefix: "") where isLost(declaration) {
+      keys.insert(key)
+    }
+    var changed: [(key: KeyName, declaration: Declaration)] = []
+    for key in keys {
+      guard let declaration = try readableEntry(for: key)?.declaration, isLost(declaration) else { continue }
+      changed.append((key, try declaration.changing("renamedFrom", to: nil)))
+    }
+    return changed
   }
 
   /// The entry of a key; nil if its value cannot be read, which is reported when it is read.
@@ -272,27 +326,33 @@ extension Store {
   public func declare(
     _ keys: [KeyName], _ declarations: [Declaration?]
   ) throws(StoreError) -> [(key: KeyName, entry: Entry, wasSecret: Bool)] {
-    guard try storage().abilities.contains(.declarations) else {
-      throw StoreError(.unsupported, "this storage does not support declarations; validate values in your program")
-    }
     var batch = newBatch()
     for (key, declaration) in zip(keys, declarations) { batch.declare(key, declaration) }
     return try declare(batch)
   }
 
-  /// Declares keys, unless others have committed since a revision.
   fileprivate func declare(
-    _ keys: [(key: KeyName, declaration: Declaration)], markedBy mark: DeclaredList, after base: Revision
+    _ batch: Batch
   ) throws(StoreError) -> [(key: KeyName, entry: Entry, wasSecret: Bool)] {
-    var batch = newBatch()
-    for (key, declaration) in keys { batch.declare(key, declaration) }
-    (batch.list, batch.conditions) = (mark, [.unchangedPrefix("", after: base)])
-    return try declare(batch)
+    guard try storage().abilities.contains(.declarations) else {
+      throw StoreError(.unsupported, "this storage does not support declarations; validate values in your program")
+    }
+    return try commit(batch).changes.map { ($0.key, $0.new, $0.old?.declaration?.isSecret == true) }
   }
+}
 
-  private func declare(_ batch: Batch) throws(StoreError) -> [(key: KeyName, entry: Entry, wasSecret: Bool)] {
-    try commit(batch).changes.map { ($0.key, $0.new, $0.old?.declaration?.isSecret == true) }
-  }
+/// The effect of the former names in a list of declarations.
+private struct Renaming {
+  /// The list as it is declared: a key that is not secret has no secret as its former name.
+  var list: [(key: KeyName, declaration: Declaration)]
+  /// The moves of values that are newer than the keys' own.
+  var edits = KeyTable<Batch.Edit>()
+  /// The former names that become secret, because their values move to secrets.
+  var hidden: [(key: KeyName, declaration: Declaration)] = []
+  /// The former names that are not read, and their values that do not fit.
+  var misfits: [StoreError] = []
+
+  var isEmpty: Bool { edits.isEmpty && misfits.isEmpty }
 }
 
 extension Entry {

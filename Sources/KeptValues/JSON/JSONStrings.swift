@@ -5,7 +5,7 @@ extension JSONScanner {
   /// Skips a string from quote to quote.
   ///
   /// Its contents are left in `text` for a key, or if `isKept`.
-  mutating func scanString(isKey: Bool, isKept: Bool = false) throws(StoreError) {
+  package mutating func scanString(isKey: Bool, isKept: Bool = false) throws(StoreError) {
     let isKept = isKey || isKept
     position += 1
     if isKept { text.removeAll(keepingCapacity: true) }

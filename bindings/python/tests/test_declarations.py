@@ -221,7 +221,7 @@ def test_each_rare_rule_has_its_word(settings: kept.Store) -> None:
     assert len(settings) == 5
 
 
-def test_a_long_list_with_a_former_name_is_never_taken_as_declared(tmp_path: Path) -> None:
+def test_a_long_list_with_a_former_name_moves_its_value_each_time(tmp_path: Path) -> None:
     keys: dict[str, Any] = {f"k{index}": {"type": "integer"} for index in range(100)}
     text = json.dumps({"properties": keys | {"new": {"type": "integer", "renamedFrom": "old"}}})
     with kept.open(tmp_path / "store") as settings:

@@ -30,6 +30,7 @@ import Testing
       (#"{"properties":{"a":{"type":"integer","minimum":"x"}}}"#, .invalid, "/minimum"),
       (#"{"properties":{"a":{"type":"integer","allOf":"x"}}}"#, .unsupported, "/allOf"),
       (#"{"properties":{"a":true}}"#, .invalid, "JSON object"),
+      (#"{"properties":{"a":{"type":"integer","renamedFrom":"a"}}}"#, .invalid, "its own name"),
       // A map of keys, as in other schema files.
       (
         #"{"audio.volume":{"type":"integer","default":5}}"#, .invalid,

@@ -93,6 +93,28 @@ import Testing
     try expectGone()
   }
 
+  @Test(arguments: [#"{"type":"string","default":"none"}"#, nil], ["at once", "in a transaction"])
+  func `is in no file and not in the history when its key is renamed to a secret`(
+    _ former: String?, _ how: String
+  ) throws {
+    if let former { try store.declare(Declaration(json: former), forKey: "pin") }
+    try store.set(.string(secret(10)), forKey: "pin")
+    try store.set(.string("\(secret(10)) again"), forKey: "pin")
+    try storage.engine.checkpoint()
+    let new = try Declaration(json: #"{"type":"string","secret":true,"renamedFrom":"pin"}"#)
+    switch how {
+    case "in a transaction": try store.transaction { try $0.declare(new, forKey: "code") }
+    default: try store.declare(new, forKey: "code")
+    }
+    #expect(try store.declaration(forKey: "pin")?.isSecret == true)
+    #expect(try store.value(forKey: "code") == .string("\(secret(10)) again"))
+    let shown = try store.history(prefix: "").changes.map { "\($0.old) \($0.new)" }.joined()
+    #expect(!shown.contains("SECRET") && !shown.isEmpty)
+    try store.remove("code")
+    store.close()
+    try expectGone()
+  }
+
   @Test func `is in no file when it was the default of a declaration that is gone`() throws {
     try store.declare(
       Declaration(json: #"{"type":"string","secret":true,"default":"SECRETdefault"}"#), forKey: "token")

@@ -92,6 +92,31 @@ import Testing
     #expect(try declare(text, in: store))
   }
 
+  @Test(arguments: [#""renamedFrom""#, #""renamed\u0046rom""#])
+  func `with a former name is read again only if that has a value`(_ word: String) throws {
+    let store = try open()
+    let isPlain = !word.contains(#"\"#)
+    // A key and a text that look like the word.
+    let keys =
+      #""new":{"type":"integer",\#(word) : "o\u006cd","enum":[1,2,3]},"renamedFrom":{"type":"string"},"#
+      + #""Foo":{"type":"string","const":"renamedFrom"}"#
+    let text = "\(list("integer").dropLast(2)),\(keys)}}"
+    try store.set(1, forKey: "old")
+    #expect(try declare(text, in: store))
+    #expect(try store.keys() == ["new"], "the commit that moves a value marks the list")
+    for _ in 1...2 { #expect(try declare(text, in: store) == !isPlain) }
+    try store.set(2, forKey: "old")
+    #expect(try declare(text, in: store) && store.value(forKey: "new") == 2)
+    #expect(try declare(text, in: store) == !isPlain)
+    try store.set(3, forKey: "old")
+    try store.set(1, forKey: "new")
+    let revision = try store.currentRevision()
+    #expect(try declare(text, in: store) && store.value(forKey: "new") == 1)
+    try store.set(7, forKey: "old")
+    #expect(try store.declare(listJSON: text).map(\.key) == ["new"])
+    #expect(try store.currentRevision() == revision + 1)
+  }
+
   @Test func `is taken as a text, in a transaction too, whole or not at all`() throws {
     let (store, text) = (try open(), list("integer", count: 2))
     try store.set("loud", forKey: "key.1")
