@@ -6,12 +6,14 @@ import Kept
 final class Edit {
   private let transaction: Transaction
   private let isStrict: Bool
+  private let newNames: [KeyName: KeyName]
   private(set) var changes: [Difference] = []
   private var warnings: [String] = []
 
   private init(_ transaction: Transaction) throws(StoreError) {
     self.transaction = transaction
-    isStrict = try !transaction.store.declarations().declarations.isEmpty
+    let list = try transaction.store.declarations()
+    (isStrict, newNames) = (!list.declarations.isEmpty, list.newNames)
   }
 
   /// Commits the changes that `body` makes to a store, which is created if there is none and nothing is refused.
@@ -111,7 +113,7 @@ final class Edit {
     let new = try transaction.entry(for: key)
     note(key, old, new?.value, isSecret: isSecret)
     if let hiding {
-      warnings.append("\"\(Shown.line(key.text))\": is stored, but hidden by the \(hiding) layer; see kept explain")
+      warn("\"\(Shown.line(key.text))\": is stored, but hidden by the \(hiding) layer; see kept explain")
     }
   }
 
@@ -189,7 +191,7 @@ final class Edit {
   private func replaced(_ key: KeyName) throws(StoreError) -> Value? {
     do throws(StoreError) { return try transaction.entry(for: key)?.value } catch {
       guard error.code == .corrupt else { throw error }
-      warnings.append("\"\(Shown.line(key.text))\": had a value that cannot be read: \(error.message)")
+      warn("\"\(Shown.line(key.text))\": had a value that cannot be read: \(error.message)")
       return nil
     }
   }
@@ -222,16 +224,24 @@ final class Edit {
     try transaction.storedKeys(prefix: ExactString(prefix))
   }
 
+  /// Adds a warning, once.
+  private func warn(_ message: String) { if !warnings.contains(message) { warnings.append(message) } }
+
   private func note(_ key: KeyName, _ old: Value?, _ new: Value?, isSecret: Bool) {
     if old != new { changes.append(Difference(key: key, old: old, new: new, isSecret: isSecret)) }
   }
 
   private func checkKnown(_ key: KeyName, _ allowsUndeclared: Bool) throws(StoreError) {
-    guard isStrict, !allowsUndeclared, try !isPresent(key) else { return }
-    throw .refused(
-      key,
-      "is not declared in this store; --undeclared allows it"
-        + "\(try Suggestion.similar(to: key, in: transaction.store))")
+    guard isStrict else { return }
+    if !allowsUndeclared, try !isPresent(key) {
+      throw .refused(
+        key,
+        "is not declared in this store; --undeclared allows it"
+          + "\(try Suggestion.similar(to: key, in: transaction.store))")
+    }
+    if let new = newNames[key] {
+      warn("\"\(Shown.line(key.text))\": is a former name\(Suggestion.renamed(to: new))")
+    }
   }
 
   private func isPresent(_ key: KeyName) throws(StoreError) -> Bool {

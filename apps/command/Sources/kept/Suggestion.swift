@@ -8,24 +8,42 @@ enum Suggestion {
     if try settings.entry(for: key)?.value != nil {
       return "has a value that does not match its declaration, and no default; see kept explain"
     }
-    if try settings.declaration(forKey: key.text) != nil { return "is declared, but has neither a value nor a default" }
+    if try settings.declaration(forKey: key.text) != nil {
+      return "is declared, but has neither a value nor a default\(try renamed(key, in: settings))"
+    }
     return "has no value; kept list shows the keys\(try similar(to: key, in: settings))"
   }
 
-  /// `; did you mean …?`, or nothing, for a key without a value and without a declaration; nil for others.
-  static func unknown(_ key: KeyName, in settings: Store) throws(StoreError) -> String? {
-    guard try settings.declaration(forKey: key.text) == nil, try settings.value(forKey: key.text) == nil else {
-      return nil
-    }
-    return try similar(to: key, in: settings)
+  /// A key that may have been meant, or nothing, for a key without a value.
+  static func unknown(_ key: KeyName, in settings: Store) throws(StoreError) -> String {
+    guard try settings.value(forKey: key.text) == nil else { return "" }
+    return try settings.declaration(forKey: key.text) == nil
+      ? similar(to: key, in: settings) : renamed(key, in: settings)
   }
 
-  /// `; did you mean …?` for a key that is close to a known one, else nothing.
+  /// Prints the key that may have been meant, if there is one, for a key without a value.
+  static func printUnknown(_ key: KeyName, _ finding: String, in settings: Store) throws(StoreError) {
+    let other = try unknown(key, in: settings)
+    guard !other.isEmpty else { return }
+    let isDeclared = try settings.declaration(forKey: key.text) != nil
+    Failure.print("\(Excerpt.of(key.text)): \(finding)\(isDeclared ? "" : ", and is not declared")\(other)")
+  }
+
+  /// The new name of a key, or `; did you mean …?` for one that is close to a known one, else nothing.
   static func similar(to key: KeyName, in settings: Store) throws(StoreError) -> String {
-    closest(
+    let renamed = try renamed(key, in: settings)
+    guard renamed.isEmpty else { return renamed }
+    return closest(
       to: key.text,
       among: try (settings.listedKeys(prefix: "") + settings.declarations().declarations.map(\.key)).map(\.text))
   }
+
+  /// `; it is now …` for the former name of a declared key, else nothing.
+  static func renamed(_ key: KeyName, in settings: Store) throws(StoreError) -> String {
+    renamed(to: try settings.declarations().newNames[key])
+  }
+
+  static func renamed(to new: KeyName?) -> String { new.map { "; it is now \"\(Shown.line($0.text))\"" } ?? "" }
 
   static func closest(to key: String, among known: [String]) -> String {
     let most = max(1, key.count / 4)
@@ -61,5 +79,14 @@ enum Suggestion {
       }
     }
     return row[b.count]
+  }
+}
+
+extension DeclarationList {
+  /// The keys that have each former name.
+  var newNames: [KeyName: KeyName] {
+    // Few declarations have the word, and parsing all takes longer.
+    let renamed = declarations.filter { $0.declaration.json.has("\"renamedFrom\":") }
+    return Dictionary(renamed.compactMap { key, new in new.formerName.map { ($0, key) } }) { first, _ in first }
   }
 }

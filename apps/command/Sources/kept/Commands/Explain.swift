@@ -37,9 +37,7 @@ struct Explain: ParsableCommand {
       print(found, as: try settings.declaration(forKey: key.text)?.type, change)
     }
     if found.value == nil {
-      if let similar = try Suggestion.unknown(key, in: settings), !similar.isEmpty {
-        Failure.print("\(Excerpt.of(key.text)): has no value, and is not declared\(similar)")
-      }
+      try Suggestion.printUnknown(key, "has no value", in: settings)
       throw ExitStatus.absent
     }
   }

@@ -33,7 +33,7 @@ struct Log: ParsableCommand {
       json ? Output.standard.write(json: change.json) : Output.standard.write(line: change.line)
     }
     if history.changes.isEmpty {
-      let similar = isPrefix ? "" : try Suggestion.unknown(KeyName(word), in: settings) ?? ""
+      let similar = isPrefix ? "" : try Suggestion.unknown(KeyName(word), in: settings)
       let start =
         history.completeAfter > 0 ? "no change is known after revision \(history.completeAfter)" : "no changes"
       Failure.print(start + similar)

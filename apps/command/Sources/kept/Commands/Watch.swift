@@ -88,9 +88,7 @@ struct Watch: ParsableCommand {
       printer.endIfUnusable(place)
     }
     printer.settings.withLock { $0 = settings }
-    if case .key(let key) = scope, !quiet, let similar = try Suggestion.unknown(key, in: settings), !similar.isEmpty {
-      Failure.print("\(Excerpt.of(word)): has no value yet, and is not declared\(similar)")
-    }
+    if case .key(let key) = scope, !quiet { try Suggestion.printUnknown(key, "has no value yet", in: settings) }
     let subscription = try settings.observe(scope, initial: initial) { printer.print($0) }
     // Nothing reports that its folder was removed if no layer's file is watched.
     try wait {
