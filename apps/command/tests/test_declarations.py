@@ -66,3 +66,74 @@ def test_a_file_may_begin_with_a_byte_order_mark_and_end_lines_with_crlf(kept: K
     (tmp_path / "s.json").write_bytes(b"\xef\xbb\xbf" + text.encode())
     assert kept("lint", "s.json").status == 0
     assert kept("declare", "player", "-", input=(tmp_path / "s.json").read_bytes()).status == 0
+
+
+def declare(kept: Kept, store: str, keys: str) -> None:
+    done = kept("declare", store, "-", "--quiet", input=f'{{"properties":{{{keys}}}}}')
+    assert (done.status, done.err) == (0, "")
+
+
+RENAMED = '"audio.volume":{"type":"integer","renamedFrom":"volume","summary":"s"}'
+
+
+def test_a_moved_value_is_tagged(kept: Kept) -> None:
+    assert kept("set", "player", "volume", "7").status == 0
+    declare(kept, "player", RENAMED)
+    line = kept("log", "player", "audio.volume").out
+    assert "(renamed)" in line and kept("get", "player", "audio.volume").out == "7\n"
+
+
+def test_what_describe_prints_with_both_names_of_a_key_declare_takes(kept: Kept) -> None:
+    old = '"volume":{"type":"integer"}'
+    declare(kept, "player", old)
+    declare(kept, "player", RENAMED)
+    declare(kept, "player", RENAMED.replace("audio.volume", "other"))
+    printed = kept("describe", "player", "--json").out
+    assert '"volume"' in printed and '"other"' in printed
+    assert kept("declare", "copy", "-", input=printed).status == 0
+    assert kept("describe", "copy", "--json").out == printed
+
+
+def test_a_former_name_leads_to_the_new_one(kept: Kept) -> None:
+    declare(kept, "player", RENAMED)
+    now = '; it is now "audio.volume"'
+    for command in (["set", "player", "volume", "7"], ["set", "player", "volume=7"], ["reset", "player", "volume"]):
+        done = kept(*command)
+        assert done.status == 3 and now in done.err, command
+    looking = (["get"], ["explain"], ["log"], ["watch", "--timeout", "0"])
+    for command in looking:
+        assert now in kept(*command, "player", "volume").err, command
+    assert now in kept("undeclare", "player", "volume").err
+    # An older program has declared it.
+    declare(kept, "player", '"volume":{"type":"integer"}')
+    for command in looking:
+        assert now in kept(*command, "player", "volume").err, command
+    done = kept("set", "player", "volume", "7")
+    assert (done.status, done.err) == (0, f'kept: "volume": is a former name{now}\n')
+    assert kept("set", "player", "audio.volume", "8").err == ""
+
+
+def test_lint_finds_other_names_that_are_probably_wrong(kept: Kept, tmp_path: Path) -> None:
+    def lint(**keys: str) -> list[str]:
+        members = (f'"{key}":{{"type":"integer","summary":"s"{words}}}' for key, words in keys.items())
+        (tmp_path / "s.json").write_text(f'{{"properties":{{{",".join(members)}}}}}')
+        done = kept("lint", "s.json")
+        assert done.status == 0
+        return done.err.splitlines()
+
+    replaced = ',"deprecated":true,"replacedBy":'
+    assert lint(old=f'{replaced}"level"', level="") == []
+    assert lint(old=f'{replaced}"levle"', level="") == [
+        'kept: "old": is replaced by "levle", which the file does not declare; did you mean "level"?'
+    ]
+    former = ',"renamedFrom":"old"'
+    assert lint(level=former) == []
+    assert lint(level=former, old="") == [
+        'kept: "level": has the former name "old", which the file declares too; leave out the older declaration'
+    ]
+    assert lint(level=former, loudness=former) == [
+        'kept: "loudness": has the former name "old", as "level" has; leave it out of one, or both get the value'
+    ]
+    (tmp_path / "s.json").write_text('{"properties":{"level":{"type":"integer","renamedFrom":"level"}}}')
+    done = kept("lint", "s.json")
+    assert done.status == 3 and "its own name" in done.err

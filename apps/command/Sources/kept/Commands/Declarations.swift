@@ -119,9 +119,15 @@ struct Declare: ParsableCommand {
     let (location, rest) = try store.split(words)
     let list = try DeclarationFile.list(rest.expect(1...1, "one file")[0])
     let settings = try StoreAccess.openToWrite(location, changing) { try $0.transaction { _ = try $0.declare(list) } }
-    try Declaring.commit(of: list.declarations.map(\.key), on: settings, changing) { transaction in
-      for misfit in try transaction.declare(list) { changing.warn(misfit.description) }
+    var misfits: [StoreError] = []
+    if changing.dryRun {
+      try Declaring.commit(of: list.declarations.map(\.key), on: settings, changing) { transaction in
+        misfits = try transaction.declare(list)
+      }
+    } else {
+      misfits = try settings.declare(list)
     }
+    for misfit in misfits { changing.warn(misfit.description) }
   }
 }
 
@@ -201,6 +207,7 @@ struct Lint: ParsableCommand {
     for (key, declaration) in list.declarations where declaration.summary == nil {
       Failure.print("\(Excerpt.of(key.text)): has no \"summary\"; add one line that describes the key")
     }
+    for sentence in list.wrongNames { Failure.print(sentence) }
     for finding in findings {
       let sentence = "\(Excerpt.of(finding.key.text)): \(finding.effect.rawValue): \(Shown.line(finding.sentence))"
       Failure.print(([sentence] + finding.step).joined(separator: "\n  "))
@@ -208,6 +215,32 @@ struct Lint: ParsableCommand {
     Output.standard.write(
       line: "\(path): \(Count.of(list.declarations.count, "declaration")); all keywords are supported")
     if findings.contains(where: { $0.effect != .note }) { throw ExitStatus.refused }
+  }
+}
+
+extension DeclarationList {
+  /// What is probably wrong about the other names that its declarations have.
+  fileprivate var wrongNames: [String] {
+    let keys = Set(declarations.map(\.key))
+    var renamed: [KeyName: KeyName] = [:]
+    var sentences: [String] = []
+    for (key, declaration) in declarations {
+      func add(_ sentence: String) { sentences.append("\(Excerpt.of(key.text)): \(sentence)") }
+      if let other = declaration.words["replacedBy"]?.asString.flatMap({ try? KeyName($0) }), !keys.contains(other) {
+        let similar = Suggestion.closest(to: other.text, among: declarations.map(\.key.text))
+        add("is replaced by \(Excerpt.of(other.text)), which the file does not declare\(similar)")
+      }
+      guard let name = declaration.formerName else { continue }
+      if keys.contains(name) {
+        let both = "has the former name \(Excerpt.of(name.text)), which the file declares too"
+        add("\(both); leave out the older declaration")
+      }
+      if let other = renamed.updateValue(key, forKey: name) {
+        let both = "has the former name \(Excerpt.of(name.text)), as \(Excerpt.of(other.text)) has"
+        add("\(both); leave it out of one, or both get the value")
+      }
+    }
+    return sentences
   }
 }
 
