@@ -199,30 +199,36 @@ extension SettingsAccess {
               + "key that is not secret; declare the new name secret too"))
         continue
       }
-      guard let former, let value = former.value else { continue }
-      // What a transaction has written itself has no revision yet, and is newer than all others.
-      if let own = try readableEntry(for: key), own.value != nil || own.revision > 0,
-        own.revision &- 1 >= former.revision &- 1
+      let own = try readableEntry(for: key)
+      if let former, let value = former.value, isNewer(former, than: own),
+        layerStack.layers.lockedName(of: key, declaration) == nil
       {
-        continue
+        if let misfit = former.misfit(by: declaration, hidden: isSecret, storedAs: name) {
+          renaming.misfits.append(misfit.about(key.text))
+        } else {
+          if renaming.edits[name] == nil { renaming.edits.put(name, .remove) }
+          renaming.edits.put(key, .set(value))
+        }
       }
-      guard layerStack.layers.lockedName(of: key, declaration) == nil else { continue }
-      if let misfit = former.misfit(by: declaration, hidden: isSecret, storedAs: name) {
-        renaming.misfits.append(misfit.about(key.text))
-        continue
-      }
-      if renaming.edits[name] == nil { renaming.edits.put(name, .remove) }
-      renaming.edits.put(key, .set(value))
       guard declaration.isSecret, !isSecret else { continue }
-      // The history has the value under the former name, until that is a secret.
-      let type = DeclaredType(value.kind) ?? declaration.type
+      // The history may have values under the former name, until that is a secret.
+      let becomesSecret = own?.declaration != declaration && (former != nil || own?.declaration?.isSecret == false)
+      guard becomesSecret || renaming.edits[name] != nil else { continue }
+      let type = former?.value.flatMap { DeclaredType($0.kind) } ?? declaration.type
       let secret =
-        if let old = former.declaration { try old.changing("secret", to: true) } else {
+        if let old = former?.declaration { try old.changing("secret", to: true) } else {
           try Declaration(json: "{\"secret\":true,\"type\":\"\(type)\"}")
         }
       renaming.hidden.append((name, secret))
     }
     return renaming
+  }
+
+  /// Whether the value under a former name is newer than the key's own, or its removal.
+  private func isNewer(_ former: Entry, than own: Entry?) -> Bool {
+    guard let own, own.value != nil || own.revision > 0 else { return true }
+    // What a transaction has written itself has no revision yet, and is newer than all others.
+    return own.revision &- 1 < former.revision &- 1
   }
 
   /// The declarations of keys that are not secret and have a secret as their former name, without it.

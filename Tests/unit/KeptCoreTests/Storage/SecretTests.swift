@@ -93,7 +93,7 @@ import Testing
     try expectGone()
   }
 
-  @Test(arguments: [#"{"type":"string","default":"none"}"#, nil], ["at once", "in a transaction"])
+  @Test(arguments: [#"{"type":"string","default":"none"}"#, nil], ["at once", "in a transaction", "later"])
   func `is in no file and not in the history when its key is renamed to a secret`(
     _ former: String?, _ how: String
   ) throws {
@@ -104,6 +104,10 @@ import Testing
     let new = try Declaration(json: #"{"type":"string","secret":true,"renamedFrom":"pin"}"#)
     switch how {
     case "in a transaction": try store.transaction { try $0.declare(new, forKey: "code") }
+    case "later":
+      try store.declare(Declaration(json: #"{"type":"string","renamedFrom":"pin"}"#), forKey: "code")
+      #expect(try store.value(forKey: "pin") == store.declaration(forKey: "pin")?.defaultValue)
+      try store.declare(new, forKey: "code")
     default: try store.declare(new, forKey: "code")
     }
     #expect(try store.declaration(forKey: "pin")?.isSecret == true)
