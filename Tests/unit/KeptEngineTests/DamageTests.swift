@@ -137,6 +137,8 @@ import Testing
     #expect(try check() == [])
     let engine = try Engine(try OpenFolder.own(backup.path))
     #expect(try check() == [] && engine.damage() == nil)
+    let header = try engine.read { $0.values.header }
+    #expect(try HistoryFile.read(of: header, OpenFolder.own(backup.path)) != nil)
     // The last block of the history ends where the header is again.
     var bytes = try backup.contents("values")
     let end = bytes.count - 4096
@@ -147,6 +149,25 @@ import Testing
     engine.close()
     unlink(backup.path + "/journal.0")
     #expect(try check().contains("journal.0 is missing"))
+    // The first checkpoint has another file for its history.
+    bytes[end - 1] ^= 1
+    try backup.write(bytes, to: "values")
+    try Engine(try OpenFolder.own(backup.path)).checkpoint()
+    #expect(try HistoryFile.read(of: header, OpenFolder.own(backup.path)) == nil)
+    #expect(try check() == [])
+  }
+
+  @Test func `a backup without a history knows no changes before it, and gets checkpoints`() throws {
+    let backup = try TestFolder()
+    let state = KeyState(value: .int(1), declaration: nil, revision: 3, changed: 3)
+    try Backup.write([("a", state)], revision: 5, schemaVersion: 2, to: backup.make("values")) { _, _ in true }
+    let engine = try Engine(try OpenFolder.own(backup.path))
+    for _ in 0..<2 {
+      #expect(try engine.state(of: "a") == state && engine.revision() == 5 && engine.past().changes.isEmpty)
+      #expect(try engine.read { chain throws(StoreError) in try chain.changes(after: 4) == nil })
+      #expect(try Verification.findings(in: OpenFolder.own(backup.path)) == [])
+      try engine.checkpoint()
+    }
   }
 
   @Test func `a store of a later format is refused as it is`() throws {
@@ -223,7 +244,9 @@ import Testing
       bytes.replaceSubrange(other..., with: repeatElement(0, count: 4096))
       try layOut(["values": bytes])
       let engine = try open()
-      #expect(try engine.read { $0.note } != "")
+      let note = try engine.read { $0.note }
+      let place = try #require(note.split(separator: "\"").last { $0.hasPrefix("quarantine/") })
+      #expect(FileManager.default.fileExists(atPath: "\(folder.path)/\(place)/history.1") == (highest == 0))
       try engine.set("k1", .int(1))
       let revision = try engine.read { $0.revision }
       #expect(revision > highest)
@@ -338,7 +361,7 @@ import Testing
 
   @Test func `values whose declarations may be lost, with commits or with a record, have a mark for it`() throws {
     let name = try #require(files.keys.first { $0.hasPrefix("journal") })
-    func marked(_ changed: [String: [UInt8]]) throws -> Set<KeyName> {
+    func marked(_ changed: [String: [UInt8]?]) throws -> Set<KeyName> {
       try layOut(changed)
       let engine = try open()
       // What a listing has met is salvaged by the next process.
@@ -363,6 +386,9 @@ import Testing
     var records = try #require(files["values"])
     records[try #require(Data(records).range(of: Data("k30".utf8))).upperBound] ^= 1
     #expect(try marked(["values": records]) == ["k30"])
+    // Without a pulse, no commit is known to be lost.
+    records[60] ^= 1
+    #expect(try marked(["values": records, "pulse": nil]) == ["k30"])
   }
 
   @Test func `frames behind the published ones are not searched`() throws {
@@ -407,6 +433,12 @@ import Testing
       try layOut([name: damaged, next: following, "pulse": pulse])
       #expect(try open().state(of: "k30").value == .string("later"), "byte \(at)")
     }
+    // Damage far before the seal.
+    var damaged = journal
+    damaged[frames(journal)[1].upperBound - 5] ^= 1
+    try layOut([name: damaged, next: following, "pulse": pulse])
+    #expect(try open().lost() == ["k31"])
+    #expect(try open().state(of: "k30").value == .string("later") && open().state(of: "new").value == .string("x"))
     try layOut([name: journal, "pulse": pulse])
     let found = try Verification.findings(in: OpenFolder.own(folder.path)).map(\.description)
     #expect(found.contains("\(next) is missing"))
@@ -490,6 +522,20 @@ import Testing
     for key in unreadable { #expect(throws: StoreError.self) { try engine.state(of: key) } }
     #expect(FileManager.default.fileExists(atPath: folder.path + "/damaged"))
     #expect(throws: StoreError.self) { try engine.checkpoint() }
+    // With a new value among many, the key may still have a declaration, even of a secret.
+    try engine.commit { chain, writer throws(StoreError) in
+      try writer.begin(FrameHead(writer: 1, revision: chain.revision + 1, time: 0))
+      for key in unreadable { try writer.add(.int(1), for: key) }
+      for number in 0..<BulkChanges.least { try writer.add(.int(1), for: KeyName("many.\(number)")) }
+      try writer.end()
+    }
+    var hidden: [KeyName] = []
+    try engine.read { chain throws(StoreError) in
+      try chain.forEachState(below: "k", take: { _, _ in true }) { key, state throws(StoreError) in
+        if try state.get().declaration == Salvage.lost { hidden.append(key) }
+      }
+    }
+    #expect(Set(hidden).isSuperset(of: unreadable))
   }
 
   @Test func `with a damaged header the blocks are read all the same`() throws {
@@ -537,6 +583,57 @@ import Testing
   @Test func `the mark is removed from a store without damage`() throws {
     #expect(try check(["damaged": []], "marked").count == values.count)
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/quarantine"))
+  }
+
+  @Test func `a damaged position in the pulse costs nothing: it is there twice`() throws {
+    for word in [64, 72] {
+      var pulse = try #require(files["pulse"])
+      pulse[word + 5] = 1
+      #expect(try check(["pulse": pulse], "\(word)").count == values.count)
+      #expect(try open().read { $0.note } == "", "\(word)")
+    }
+  }
+
+  @Test func `a malformed record whose checksum is right is found, and salvaged alone`() throws {
+    var header = ValuesHeader(store: StoreID(high: 1, low: 2), number: 0, position: 0, previous: 0)
+    (header.revision, header.history) = (1, ValuesHeader.ofBackup)
+    let other = try TestFolder()
+    let writer = ValuesWriter(other.make("values"), header)
+    for (key, kind) in [("a", 2), ("b", 5), ("c", 2)] as [(String, UInt8)] {
+      try Array(key.utf8).withUnsafeBytes { key in
+        try Array(repeating: UInt8(0xFF), count: 8).withUnsafeBytes { payload in
+          let none = UnsafeRawBufferPointer(start: nil, count: 0)
+          let value = StoredValue(kind: kind, payload: payload)
+          try writer.add(Record(key: key, value: value, declaration: none, flags: [], revision: 1, changed: 1))
+        }
+      }
+    }
+    _ = try writer.finish()
+    let engine = try Engine(try OpenFolder.own(other.path))
+    let found = try Verification.findings(in: OpenFolder.own(other.path)).map(\.description)
+    #expect(found == [#"values has a malformed record "b", or a malformed hash table"#])
+    #expect(try engine.damage()?.code == .corrupt)
+    engine.close()
+    let again = try Engine(try OpenFolder.own(other.path))
+    #expect(try again.lost() == ["b"])
+    #expect(try again.state(of: "a").value == .int(-1) && again.state(of: "c").value == .int(-1))
+  }
+
+  @Test func `the note of a salvage names as many lost keys as fit`() throws {
+    let other = try TestFolder()
+    let long = String(repeating: "long", count: 30)
+    try {
+      let engine = try Engine(try OpenFolder.own(other.path))
+      for number in 100..<200 { try engine.set(KeyName("\(long)\(number)"), .string("damaged")) }
+      try engine.checkpoint()
+    }()
+    var bytes = Data(try other.contents("values"))
+    while let place = bytes.range(of: Data("damaged".utf8)) { bytes[place.lowerBound] ^= 0x20 }
+    try other.write(Array(bytes), to: "values")
+    Salvage.mark(try OpenFolder.own(other.path))
+    let engine = try Engine(try OpenFolder.own(other.path))
+    #expect(try 10..<100 ~= engine.lost().count)
+    #expect(try Verification.findings(in: OpenFolder.own(other.path)) == [])
   }
 
   // MARK: - Before the salvage
