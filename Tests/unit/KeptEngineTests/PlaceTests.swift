@@ -40,6 +40,9 @@ import Testing
   ) throws {
     #expect(rename(path(name), path("moved")) == 0)
     if isCopied { try replace(name, by: folder.contents("moved")) }
+    let wakes = engine.wakes
+    _ = engine.maintain()
+    #expect(engine.wakes != wakes, "threads that wait for commits must learn it")
     #expect(found() == .unavailable)
     #expect(throws: StoreError.self) { try engine.state(of: "a") }
     #expect(rename(path("moved"), path(name)) == 0)

@@ -1,7 +1,7 @@
 // Checkpoints: records are found by key, listed in order, and never read when they are damaged.
 
 import CPlatform
-import KeptEngine
+@testable import KeptEngine
 import KeptValues
 import Testing
 
@@ -55,6 +55,7 @@ import Testing
     let written = try writer.finish()
     #expect(written.keys == UInt64(known.values.filter { $0.flags != RecordFlags.removal.rawValue }.count))
     #expect(try ValuesReader(folder.open("values")).header == written)
+    #expect(written.seed != 0, "an author of keys cannot know their places")
     return known
   }
 
