@@ -142,17 +142,59 @@ import Testing
 
   @Test func `a long commit with no more changes than the history keeps is in it`() throws {
     let engine = try open()
+    try engine.set(limits: #"{"changes":100}"#)
+    let lists = (1...2).map { version in
+      Array("a list".utf8).withUnsafeBytes { DeclaredList($0, of: StoreID(high: 1, low: 2), version: version) }
+    }
     for value in 1...2 as ClosedRange<Int64> {
       try engine.commit { chain, writer throws(StoreError) in
         try writer.begin(FrameHead(writer: 1, revision: chain.revision + 1, time: value * 5_000_000_000))
-        for number in 0..<BulkChanges.least { try writer.add(.int(value), for: try KeyName("k\(number)")) }
+        for number in 0..<BulkChanges.least {
+          try writer.add(.int(value), for: try KeyName("k\(number)"))
+          guard number == 10 else { continue }
+          if value == 1 {
+            try writer.add(.historyLimits, "{}")
+          } else {
+            try writer.add(schemaVersion: 7)
+            try writer.add(lists)
+          }
+        }
         try writer.end()
+      }
+      try open().read { chain throws(StoreError) in
+        #expect((chain.schemaVersion, chain.overlay.lists) == (value == 1 ? (0, []) : (7, lists)))
+        for number in [9, 10, 11, 4095] {
+          #expect(try chain.state(of: KeyName("k\(number)")).value == .int(value))
+        }
       }
     }
     let before = try engine.past()
     #expect((before.completeAfter, before.changes.count) == (0, 2 * BulkChanges.least))
     try engine.checkpoint()
     #expect(try engine.past() == before)
+  }
+
+  @Test func `a commit of this process keeps the declaration that one of many keys has made`() throws {
+    final class Follower: EngineFollower {
+      func follow(_ chain: Chain, changed keys: [KeyName]?) {}
+      func leave() {}
+      func follow(_ chain: Chain, edits: [KeyEdit]) {}
+    }
+    let engine = try Engine(try OpenFolder.own(folder.path), follower: Follower())
+    try engine.commit { chain, writer throws(StoreError) in
+      try writer.begin(FrameHead(writer: 1, revision: 1, time: 0))
+      for number in 0..<BulkChanges.least { try writer.add(.int(1), for: KeyName("k\(number)")) }
+      try writer.add(.declared, "{}", for: "k1")
+      try writer.end()
+    }
+    try engine.commit { chain, writer throws(StoreError) in
+      try writer.begin(FrameHead(writer: 1, revision: 2, time: 0), notesEdits: true)
+      try writer.add(.int(2), for: "k1")
+      try writer.end()
+      #expect(writer.edits?.count == 1)
+    }
+    #expect(
+      try engine.state(of: "k1") == KeyState(value: .int(2), declaration: "{}", revision: 2, changed: 2))
   }
 
   private func int(_ number: Int64) -> OldValue {

@@ -20,6 +20,8 @@ import Testing
 
   @Test func `an old value is in the history, before and after a checkpoint`() throws {
     let engine = try open()
+    // Not of a secret.
+    try engine.declare("a", #"{"title":"secret","type":"integer"}"#)
     for number in 1...5 as ClosedRange<Int64> { try engine.set("a", .int(number), second: number) }
     try engine.set("a", nil, second: 9)
     let before = try engine.past()
@@ -104,6 +106,28 @@ import Testing
     try engine.checkpoint()
     #expect(try names() == ["history.4"])
     #expect(try engine.past().changes.map(\.revision) == [41])
+  }
+
+  @Test func `days count from the last change`() throws {
+    let engine = try open()
+    try engine.set(limits: #"{"days":3}"#)
+    for day in [1, 2, 10, 11, 12] as [Int64] { try engine.set("a", .int(day), second: day * 86_400) }
+    for _ in 0..<2 {
+      #expect(try engine.past().completeAfter == 2)
+      try engine.checkpoint()
+    }
+    #expect(try engine.past().changes.map(\.revision) == [3, 4, 5])
+  }
+
+  @Test func `a key with more changes than are kept has a mark for the others, also in the file`() throws {
+    let engine = try open()
+    try engine.set(limits: #"{"changesPerKey":2}"#)
+    for number in 1...5 as ClosedRange<Int64> { try engine.set("a", .int(number), second: 2 * number) }
+    let before = try engine.past()
+    #expect(before.changes.map(\.revision) == [3, 4, 5] && before.changes.first?.old == .forgotten)
+    try engine.checkpoint()
+    #expect(try engine.past() == before)
+    #expect(try Verification.findings(in: OpenFolder.own(folder.path)) == [])
   }
 
   @Test func `the file is written again when it has much beyond the limits`() throws {
