@@ -192,8 +192,8 @@ struct Lint: ParsableCommand {
     abstract: "Checks a file of declarations, without a store.",
     usage: "kept lint FILE [--against OLD]",
     discussion: """
-      With an older version of the file, lint says which stored values the newer one does not allow any more, and how \
-      a step of a migration for them looks. It ends with status 3 if there are any.
+      With an older version of the file, lint says which stored values the newer one no longer allows, and how a step \
+      of a migration for them looks. It ends with status 3 if there are any.
       """)
 
   @Option(help: ArgumentHelp("Compare with an older version of the file.", valueName: "old"))

@@ -31,10 +31,9 @@ enum Evolution {
   }
 
   private static func removed(_ key: KeyName) -> Finding {
-    let name = Value.string(key.text).json
-    return Finding(
-      key: key, effect: .breaks, sentence: "it is not declared any more, and its value stays in the store, unused",
-      step: ["t.pop(\(name), None)", "t.undeclare(\(name))"])
+    Finding(
+      key: key, effect: .breaks, sentence: "it is no longer declared, and its value stays in the store, unused",
+      step: ["t.pop(\(Python.text(key)), None)", undeclaring(key)])
   }
 
   /// What becomes of the value under the former name.
@@ -45,7 +44,14 @@ enum Evolution {
         "the value of \(Excerpt.of(name.text)) is a secret and stays under that name; declare the new name secret too"
       return [Finding(key: key, effect: .breaks, sentence: sentence)]
     }
-    return findings(key, from: old, to: new, formerName: name)
+    var found = findings(key, from: old, to: new, formerName: name)
+    if before[key] != nil {
+      // A step cannot rename one, and the values may be those of different programs.
+      for index in found.indices where !found[index].step.isEmpty {
+        found[index].step = ["# \(Python.text(name)) and \(Python.text(key)) may both have a value: choose one"]
+      }
+    }
+    return found
   }
 
   private static func findings(
@@ -58,7 +64,7 @@ enum Evolution {
       return [
         Finding(
           key: key, effect: .breaks, sentence: "type is \(new.type) instead of \(old.type), and \(effect)",
-          step: step(key, formerName, converting(old.type, to: new.type), undeclares: formerName == nil))
+          step: step(key, formerName, from: old, to: new))
       ] + notes(key, from: old, to: new, nil)
     }
     let isSecret = old.isSecret || new.isSecret
@@ -70,8 +76,7 @@ enum Evolution {
     }
     if isSecret { findings = Array(findings.sorted { $0.effect == .breaks && $1.effect != .breaks }.prefix(1)) }
     if !findings.isEmpty {
-      let conversion = isSecret ? "convert(old)" : limited(by: comparison.findings, new)
-      findings[findings.count - 1].step = step(key, formerName, conversion)
+      findings[findings.count - 1].step = step(key, formerName, from: old, to: new, comparison.findings)
     }
     return findings + notes(key, from: old, to: new, formerName)
   }
@@ -94,37 +99,98 @@ enum Evolution {
 
   // MARK: - Steps
 
+  /// A step that converts a value.
+  ///
+  /// It is run while the older declarations apply, and a value must fit these when it is written, and the newer ones
+  /// afterwards. A secret keeps a declaration that says so, or its value would be stored like any other.
   private static func step(
-    _ key: KeyName, _ formerName: KeyName?, _ conversion: String, undeclares: Bool = false
+    _ key: KeyName, _ formerName: KeyName?, from old: Declaration, to new: Declaration,
+    _ findings: [SchemaComparison.Finding] = []
   ) -> [String] {
-    let (name, oldName) = (Value.string(key.text).json, Value.string((formerName ?? key).text).json)
-    return ["old = t.pop(\(oldName), None)"] + (undeclares ? ["t.undeclare(\(name))"] : [])
-      + ["if old is not None: t[\(name)] = \(conversion)"]
+    let name = Python.text(key)
+    let (isSecret, isSameType) = (old.isSecret || new.isSecret, old.type == new.type)
+    let conversion = isSameType ? limited(by: findings, from: old, to: new) : converted(from: old, to: new)
+    // The program's own conversion may give every value of the newer declaration.
+    let fitsOld = conversion?.fitsOld ?? (isSameType && SchemaComparison.contains(new.schema(), in: old.schema()))
+    var step = formerName.map { ["t.rename(\(Python.text($0)), \(name))"] } ?? []
+    step.append("old = t.pop(\(name), None)")
+    if !fitsOld {
+      step.append(undeclaring(key))
+      if isSecret { step.append("t.declare({\(name): {\"type\": \"\(new.type)\", \"secret\": True}})") }
+    }
+    // The rules of a secret are not shown.
+    let shown = isSecret ? "convert(old)" : conversion?.text ?? "convert(old)"
+    return step + ["if old is not None: t[\(name)] = \(shown)"]
   }
 
-  /// The nearest value within new limits; a call of the program's own `convert` where something else has changed.
-  private static func limited(by findings: [SchemaComparison.Finding], _ new: Declaration) -> String {
-    var text = "old"
+  private static func undeclaring(_ key: KeyName) -> String {
+    "if t.declaration(\(Python.text(key))): t.undeclare(\(Python.text(key)))"
+  }
+
+  private typealias Conversion = (text: String, fitsOld: Bool)
+
+  /// The nearest value within new limits; nil if something else has changed, or if a limit does not fit.
+  private static func limited(
+    by findings: [SchemaComparison.Finding], from old: Declaration, to new: Declaration
+  ) -> Conversion? {
+    var (text, fitsOld) = ("old", true)
     for word in findings.map(\.word) {
-      let limit = word.flatMap { new.words[$0] }
-      guard let limit, limit.kind == .int || new.type == .number else { return "convert(old)" }
+      guard let word, let limit = new.words[word] else { return nil }
       switch word {
-      case "minimum": text = "max(\(text), \(limit.json))"
-      case "maximum": text = "min(\(text), \(limit.json))"
-      case "maxLength": text += "[:\(limit.json)]"
-      default: return "convert(old)"
+      case "minimum", "maximum":
+        guard limit.kind == .int || new.type == .number && limit.asDouble?.isFinite == true,
+          (try? new.admitted(limit)) != nil
+        else { return nil }
+        // The limit comes first, because it is returned then if the value is not a number (NaN).
+        text = "\(word == "minimum" ? "max" : "min")(\(limit.json), \(text))"
+        fitsOld = fitsOld && (try? old.admitted(limit)) != nil
+      case "maxLength":
+        guard let most = limit.asInt64, new.words["pattern"] == nil else { return nil }
+        text += "[:\(most)]"
+        fitsOld = old.words["pattern"] == nil && most >= old.words["minLength"]?.asInt64 ?? 0
+      default: return nil
       }
     }
-    return text
+    return (text, fitsOld)
   }
 
-  private static func converting(_ old: DeclaredType, to new: DeclaredType) -> String {
-    switch (old, new) {
-    case (.integer, .number): "float(old)"
-    case (.number, .integer): "round(old)"
-    case (.integer, .string), (.number, .string): "str(old)"
-    default: "convert(old)"
+  /// A value of another type, if the newer declaration allows all of them.
+  private static func converted(from old: Declaration, to new: Declaration) -> Conversion? {
+    let (text, values): (String, Value)
+    switch (old.type, new.type) {
+    case (.integer, .number):
+      // Larger integers are rounded.
+      (text, values) = ("float(old)", old.schema(typedAs: new))
+      let exact: [ExactString] = ["exclusiveMinimum", "exclusiveMaximum", "multipleOf", "enum", "const"]
+      guard
+        SchemaComparison.contains(old.schema(), in: ["type": "number"])
+          || !exact.contains(where: { new.words[$0] != nil })
+      else { return nil }
+    case (.number, .integer):
+      guard let least = old.words["minimum"]?.asDouble, let most = old.words["maximum"]?.asDouble,
+        let low = Int64(exactly: least.rounded(.down)), let high = Int64(exactly: most.rounded(.up))
+      else { return nil }
+      (text, values) = ("round(old)", ["type": "integer", "minimum": .int(low), "maximum": .int(high)])
+    case (.integer, .string): (text, values) = ("str(old)", ["type": "string", "minLength": 1, "maxLength": 20])
+    case (.number, .string): (text, values) = ("str(old)", ["type": "string", "minLength": 1, "maxLength": 24])
+    default: return nil
     }
+    return SchemaComparison.contains(values, in: new.schema()) ? (text, false) : nil
+  }
+}
+
+/// Literals of Python.
+private enum Python {
+  /// A text as a literal in which nothing is invisible.
+  static func text(_ key: KeyName) -> String {
+    "\"" + key.text.unicodeScalars.map(escaped).joined() + "\""
+  }
+
+  private static func escaped(_ scalar: Unicode.Scalar) -> String {
+    if scalar == "\"" || scalar == "\\" { return "\\\(scalar)" }
+    guard DisplayText.escapes(String(scalar)) else { return String(scalar) }
+    let digits = String(scalar.value, radix: 16)
+    return "\\U" + String(repeating: "0", count: 8 - digits.utf8.count) + digits
   }
 }
 

@@ -21,10 +21,8 @@ struct SchemaComparison {
   ///   - new: the newer one.
   init(from old: Value, to new: Value) { compare(old, new) }
 
-  /// Whether the newer schema admits every value of the older one.
-  private static func isContained(_ old: Value, _ new: Value) -> Bool {
-    SchemaComparison(from: old, to: new).findings.isEmpty
-  }
+  /// Whether a schema surely admits every value of another one.
+  static func contains(_ old: Value, in new: Value) -> Bool { SchemaComparison(from: old, to: new).findings.isEmpty }
 
   private mutating func compare(_ old: Value, _ new: Value, at step: String) {
     place.append(step)
@@ -34,7 +32,7 @@ struct SchemaComparison {
 
   private mutating func compare(_ old: Value, _ new: Value) {
     if old == new || old == false || new == true { return }
-    guard new != false else { return add("nothing is allowed any more") }
+    guard new != false else { return add("no value is allowed") }
     let (before, after) = (old.asDictionary ?? [:], new.asDictionary ?? [:])
     if let values = Self.allValues(of: before) { return compare(values, after) }
     if let choices = after["const"].map({ [$0] }) ?? after["enum"]?.asArray {
@@ -72,7 +70,7 @@ struct SchemaComparison {
   private mutating func compare(_ values: [Value], _ new: ValueDictionary) {
     let schema = Probe(.dictionary(new))
     let lost = values.filter { schema.admits($0) == false }
-    if !lost.isEmpty { add("\(shown(lost)) \(lost.count == 1 ? "is" : "are") not allowed any more") }
+    if !lost.isEmpty { add("\(shown(lost)) \(lost.count == 1 ? "is" : "are") no longer allowed") }
     if values.contains(where: { schema.admits($0) == nil }) { add("the choices cannot be compared", isCertain: false) }
   }
 
@@ -89,11 +87,20 @@ struct SchemaComparison {
     // A number is stored as a double, which holds integers up to 2^53.
     var integers = old
     integers["type"] = "integer"
-    if known.contains(.number), Self.isContained(.dictionary(integers), Self.exactAsDoubles) { lost.remove(.integer) }
-    if !lost.isEmpty {
-      add("the type \(lost.map(\.rawValue).sorted().joined(separator: " or ")) is not allowed any more")
+    if known.contains(.number), Self.contains(.dictionary(integers), in: Self.exactAsDoubles) { lost.remove(.integer) }
+    if lost.count > known.count {
+      add("only \(Self.shown(known)) \(known.count == 1 ? "is" : "are") allowed")
+    } else if !lost.isEmpty {
+      add("\(Self.shown(lost)) \(lost.count == 1 ? "is" : "are") no longer allowed")
     }
     return types.subtracting(lost)
+  }
+
+  /// `type string`, or `types array, boolean and object`.
+  private static func shown(_ types: Set<ValueType>) -> String {
+    let names = types.map(\.rawValue).sorted()
+    let first = names.dropLast().joined(separator: ", ")
+    return names.count == 1 ? "type \(names[0])" : "types \(first) and \(names.last ?? "")"
   }
 
   private static let exactAsDoubles: Value = [
@@ -164,16 +171,17 @@ struct SchemaComparison {
     compareCounts(old, new, "minItems", "maxItems")
     let most = Self.counts(old, "minItems", "maxItems").upperBound
     if new["uniqueItems"] == true, old["uniqueItems"] != true, most > 1 {
-      add("equal elements are not allowed any more")
+      add("equal elements are no longer allowed")
     }
     let (first, newFirst) = (old.array("prefixItems"), new.array("prefixItems"))
     let (rest, newRest) = (old["items"] ?? true, new["items"] ?? true)
     let count = max(first.count, newFirst.count)
     for index in 0..<count where index < most {
       compare(
-        index < first.count ? first[index] : rest, index < newFirst.count ? newFirst[index] : newRest, at: "\(index)")
+        index < first.count ? first[index] : rest, index < newFirst.count ? newFirst[index] : newRest,
+        at: "element \(index + 1)")
     }
-    if count < most { compare(rest, newRest, at: "*") }
+    if count < most { compare(rest, newRest, at: count == 0 ? "each element" : "each other element") }
   }
 
   private mutating func compareMembers(_ old: ValueDictionary, _ new: ValueDictionary) {
@@ -182,33 +190,38 @@ struct SchemaComparison {
       add("the member \(shown([name])) is required")
     }
     let (before, after) = (Members(old), Members(new))
-    if let names = new["propertyNames"] { compare(before.names, names, at: "*") }
+    if let names = new["propertyNames"] { compare(before.names, names, at: "the name of each member") }
     for name in Set(before.named.map(\.key) + after.named.map(\.key)).sorted() {
+      let step = "the member \(shown([.string(name.text)]))"
       guard let olds = before.schemas(of: name), let news = after.schemas(of: name) else {
-        addUndecided(at: name.text)
+        addUndecided(at: step)
         continue
       }
       for schema in news where !olds.contains(false) {
         if olds.count == 1 {
-          compare(olds[0], schema, at: name.text)
-        } else if !olds.contains(where: { Self.isContained($0, schema) }) {
-          addUndecided(at: name.text)
+          compare(olds[0], schema, at: step)
+        } else if !olds.contains(where: { Self.contains($0, in: schema) }) {
+          addUndecided(at: step)
         }
       }
     }
     // Members that neither schema names.
+    func matching(_ pattern: ExactString) -> String {
+      "each member whose name matches \(shown([.string(pattern.text)]))"
+    }
     let unnamed = before.patterns.map(\.value) + [before.others]
     for pattern in after.patterns {
       if let same = before.patterns[pattern.key] {
-        compare(same, pattern.value, at: pattern.key.text)
-      } else if !unnamed.allSatisfy({ Self.isContained($0, pattern.value) }) {
-        addUndecided(at: pattern.key.text)
+        compare(same, pattern.value, at: matching(pattern.key))
+      } else if !unnamed.allSatisfy({ Self.contains($0, in: pattern.value) }) {
+        addUndecided(at: matching(pattern.key))
       }
     }
     for member in before.patterns where after.patterns[member.key] == nil {
-      if !Self.isContained(member.value, after.others) { addUndecided(at: member.key.text) }
+      if !Self.contains(member.value, in: after.others) { addUndecided(at: matching(member.key)) }
     }
-    compare(before.others, after.others, at: "*")
+    let isOnly = [before, after].allSatisfy { $0.named.isEmpty && $0.patterns.isEmpty }
+    compare(before.others, after.others, at: isOnly ? "each member" : "each other member")
   }
 
   /// The keywords for the members of an object.
@@ -245,8 +258,9 @@ struct SchemaComparison {
   // MARK: - Findings
 
   private mutating func add(_ sentence: String, isCertain: Bool = true, word: ExactString? = nil) {
-    let location = place.isEmpty ? "" : "at /\(place.joined(separator: "/")), "
-    findings.append(Finding(isCertain: isCertain, sentence: location + sentence, word: place.isEmpty ? word : nil))
+    let location = place.map { "\($0): " }.joined()
+    findings.append(
+      Finding(isCertain: isCertain, sentence: location + sentence, word: place.isEmpty ? word : nil))
   }
 
   private mutating func addNarrower(
