@@ -605,3 +605,25 @@ def test_a_store_that_does_not_exist_is_a_finding_in_json(kept: Kept) -> None:
     (finding,) = json.loads(done.out)
     assert (done.status, finding["severity"]) == (4, "damage") and "there is no store absent" in finding["what"]
     assert kept("doctor", "absent").out == ""
+
+
+def test_a_value_that_stays_under_a_former_name_is_reported(kept: Kept) -> None:
+    old = '{"properties": {"volume": {"type": "integer"}, "old": {"type": "integer"}}}'
+    new = """{"properties": {
+        "audio.volume": {"type": "integer", "maximum": 70, "renamedFrom": "volume"},
+        "new": {"type": "integer", "renamedFrom": "old"}}}"""
+    assert kept("declare", "player", "-", input=old).status == 0
+    assert kept("set", "player", "volume=90").status == 0
+    declared = kept("declare", "player", "-", input=new)
+    sentence = declared.err.removeprefix("kept: ").strip()
+    assert "90" in sentence and 'stays stored under the former name "volume"' in sentence
+    found = json.loads(kept("doctor", "player", "--json").out)
+    assert [each["key"] for each in found if each["severity"] == "attention"] == ["audio.volume"]
+    assert [each["what"] for each in found if each["severity"] == "attention"] == [sentence]
+    for options in ([], ["--json"]):
+        assert sentence in kept("explain", "player", "audio.volume", *options).err
+    assert "former" not in kept("explain", "player", "new").err
+    # What fits moves when the key is declared again, and not when the store is looked at.
+    assert kept("set", "player", "old=3").status == 0
+    assert kept("doctor", "player").status == 1 and kept("get", "player", "old").out == "3\n"
+    assert kept("set", "player", "audio.volume=5").status == kept("doctor", "player").status == 0

@@ -53,6 +53,19 @@ OTHER = [
         '{"properties":{"title":{"type":"string","summary":"x"}}}',
         out='~ declaration of title: {"type":"string"} → {"summary":"x","type":"string"}\n',
     ),
+    Case(
+        "declare player -",
+        0,
+        '{"properties":{"headline":{"type":"string","renamedFrom":"title"}}}',
+        out='+ headline: "a"\n- title: "a"\n+ declaration of headline: {"renamedFrom":"title","type":"string"}\n',
+    ),
+    Case(
+        "declare player -",
+        0,
+        '{"properties":{"headline":{"type":"string","secret":true,"renamedFrom":"title"}}}',
+        out="+ headline: (secret)\n- title: (secret)\n"
+        '+ declaration of headline: {"renamedFrom":"title","secret":true,"type":"string"}\n',
+    ),
     Case("undeclare player title", 0, out='- declaration of title: {"type":"string"}\n'),
     Case("mark good player", 0, out="~ audio.volume: 5 → 60\n"),
     Case("backup player fresh", 0, out="fresh would have the store at revision 3\n"),

@@ -121,7 +121,7 @@ struct Declare: ParsableCommand {
     let settings = try StoreAccess.openToWrite(location, changing) { try $0.transaction { _ = try $0.declare(list) } }
     var misfits: [StoreError] = []
     if changing.dryRun {
-      try Declaring.commit(of: list.declarations.map(\.key), on: settings, changing) { transaction in
+      try Declaring.commit(of: list.declarations.map { ($0, $1) }, on: settings, changing) { transaction in
         misfits = try transaction.declare(list)
       }
     } else {
@@ -149,7 +149,7 @@ struct Undeclare: ParsableCommand {
     for key in keys where try settings.declaration(forKey: key.text) == nil {
       throw StoreError(.absent, key: key.text, "is not declared\(try Suggestion.similar(to: key, in: settings))")
     }
-    try Declaring.commit(of: keys, on: settings, changing) { transaction in
+    try Declaring.commit(of: keys.map { ($0, nil) }, on: settings, changing) { transaction in
       for key in keys { try transaction.undeclare(key.text) }
     }
   }
@@ -161,20 +161,39 @@ private enum Declaring {
 
   /// Commits it; a dry run prints it and commits nothing.
   static func commit(
-    of keys: [KeyName], on settings: Store, _ changing: ChangeOptions, _ body: (Transaction) throws -> Void
+    of list: [(key: KeyName, declaration: Declaration?)], on settings: Store, _ changing: ChangeOptions,
+    _ body: (Transaction) throws -> Void
   ) throws {
+    let keys = list.map(\.key)
+    let renamed = list.filter { $0.declaration?.formerName != nil }
+    // Their values move.
+    let names = renamed.flatMap { [$0.key, $0.declaration?.formerName].compactMap(\.self) }.sorted()
     do {
       try settings.transaction { transaction in
-        let old = try declarations(of: keys, transaction)
+        let (old, before) = (try declarations(of: keys, transaction), entries(of: names, transaction))
         try body(transaction)
         guard changing.dryRun else { return }
-        let new = try declarations(of: keys, transaction)
+        let (new, after) = (try declarations(of: keys, transaction), entries(of: names, transaction))
+        let secrets = Set(
+          renamed.filter { $0.declaration?.isSecret == true }.flatMap { [$0.key, $0.declaration?.formerName] })
+        for name in names where before[name]?.value != after[name]?.value {
+          let isSecret = secrets.contains(name) || before[name]?.declaration?.isSecret == true
+          let (old, new) = (before[name]?.value, after[name]?.value)
+          changing.report(Difference(key: name, old: old, new: new, isSecret: isSecret).line)
+        }
         for difference in StoreDifferences.DeclarationDifference.all(from: old, to: new) {
           changing.report(difference.line)
         }
         throw DryRun()
       }
     } catch is DryRun {}
+  }
+
+  /// The entries of keys that can be read.
+  private static func entries(of keys: [KeyName], _ transaction: Transaction) -> [KeyName: Entry] {
+    var found: [KeyName: Entry] = [:]
+    for key in keys { found[key] = try? transaction.entry(for: key) }
+    return found
   }
 
   private static func declarations(

@@ -54,6 +54,7 @@ struct Doctor: ParsableCommand {
         + (changing.dryRun ? findings.filter { !$0.isRepairable } : place.examine(options: options).findings)
     }
     if found.verification == nil, changing.quiet, let reason = findings.first { Failure.print(reason.what) }
+    if found.verification != nil { findings += FormerNames.misfits(at: location, layers.choice).map(Finding.init) }
     try end(findings + [Finding(.note, "kept \(Build.version)")], found.verification)
   }
 
@@ -97,6 +98,13 @@ extension Finding.Severity {
 }
 
 extension Finding {
+  /// A value that stays under a former name.
+  fileprivate init(_ misfit: StoreError) {
+    self.init(
+      .attention, misfit.description,
+      remedy: "set the key, convert the value in a migration, or reset the former name", key: misfit.key)
+  }
+
   /// - Parameter store: nil if it is known which one is meant.
   func json(in store: String? = nil) -> Value {
     var members: [(ExactString, Value)] = [("severity", .string(severity.rawValue)), ("what", .string(what))]

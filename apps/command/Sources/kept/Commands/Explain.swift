@@ -36,6 +36,9 @@ struct Explain: ParsableCommand {
       let change = try? settings.history(of: key.text).changes.first { $0.revision == found.revision }
       print(found, as: try settings.declaration(forKey: key.text)?.type, change)
     }
+    if try settings.declaration(forKey: key.text)?.formerName != nil {
+      for misfit in FormerNames.misfits(at: location, layers.choice, of: key) { Failure.print(misfit) }
+    }
     if found.value == nil {
       try Suggestion.printUnknown(key, "has no value", in: settings)
       throw ExitStatus.absent
