@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+
+import pytest
 
 from conftest import SCHEMA, Kept
 
@@ -46,6 +49,50 @@ def test_wrong_json_is_shown_with_its_place(declared: Kept) -> None:
     done = declared("set", "player", "tags", "[1,")
     assert done.status == 3
     assert done.err.endswith("\n  [1,\n     ^\n")
+
+
+SECRET = '{"properties":\n {"token":{"type":"string","s\\u0065cret":true,"default":"hush hush"}}}'
+
+
+@pytest.mark.parametrize("words", [["lint", "-"], ["declare", "player", "-"], ["generate", "-", "--c"]], ids=str)
+def test_wrong_json_of_a_file_of_declarations_is_only_named_by_its_place(kept: Kept, words: list[str]) -> None:
+    for end in range(1, len(SECRET), 1 if words[0] == "lint" else 20):
+        done = kept(*words, input=SECRET[:end] + "\x01")
+        assert done.status == 3 and "hush" not in done.err, done.err
+        assert re.search(r" \(line [12], column [0-9]+\)\n$", done.err), done.err
+
+
+def test_a_wrong_declaration_of_a_secret_does_not_show_it(kept: Kept) -> None:
+    for rules in (
+        {"type": "integer", "default": "hush"},
+        {"type": "string", "default": "hush", "maxLength": 2},
+        {"type": "string", "default": "hush", "pattern": "^x(hush"},
+        {"type": "string", "enum": ["hush", "hush"]},
+        {"type": "string", "enum": "hush"},
+        {"type": "string", "const": ["hush"], "default": "hush"},
+        {"type": "string", "default": "hush", "renamedFrom": ""},
+    ):
+        done = kept("lint", "-", input=json.dumps({"properties": {"token": rules | {"secret": True}}}))
+        assert done.status == 3 and "hush" not in done.err, done.err
+
+
+def test_a_file_that_is_too_large_is_not_read(kept: Kept, tmp_path: Path) -> None:
+    with (tmp_path / "large.json").open("wb") as file:
+        file.truncate((16 << 20) + 1)
+    for words in (["lint", "large.json"], ["lint", "keys.json", "--against", "large.json"]):
+        (tmp_path / "keys.json").write_text('{"properties": {}}')
+        done = kept(*words)
+        assert (done.status, done.err) == (3, "kept: large.json is larger than 16 MiB; use a smaller file\n")
+    done = kept("generate", "-", "--c", input=b" " * ((16 << 20) + 1))
+    assert done.status == 3 and "standard input is larger than 16 MiB" in done.err
+
+
+def test_an_empty_path_is_named(kept: Kept) -> None:
+    for words in (["lint", ""], ["lint", "-", "--against", ""], ["generate", "", "--c"], ["declare", "player", ""]):
+        done = kept(*words, input='{"properties": {}}')
+        assert done.status == 3 and "a path is empty" in done.err, done.err
+    done = kept("lint", "-", "--against", "-", input='{"properties": {}}')
+    assert done.status == 2 and "standard input can be only one of the two files" in done.err
 
 
 def test_a_bare_map_of_keys_is_told_what_it_lacks(kept: Kept, tmp_path: Path) -> None:

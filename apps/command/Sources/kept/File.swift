@@ -4,30 +4,35 @@ import Glibc
 import Kept
 
 enum File {
-  static func bytes(of path: String) throws(StoreError) -> [UInt8] {
+  /// More than any command takes.
+  static let most = 1 << 30
+
+  static func bytes(of path: String, atMost most: Int = most) throws(StoreError) -> [UInt8] {
     try Store.checkLinks(on: path)
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure(path) }
     defer { close(descriptor) }
     var status = stat()
-    if fstat(descriptor, &status) == 0 { try checkSize(Int(status.st_size), path) }
+    if fstat(descriptor, &status) == 0 { try checkSize(Int(status.st_size), path, most) }
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
       let count = read(descriptor, &buffer, buffer.count)
       if count == 0 { return bytes }
       if count > 0 { bytes += buffer[..<count] } else if errno != EINTR { throw failure(path) }
-      try checkSize(bytes.count, path)
+      try checkSize(bytes.count, path, most)
     }
   }
 
-  /// Throws if more has been read than any command takes, as from a device.
-  static func checkSize(_ size: Int, _ subject: String) throws(StoreError) {
-    guard size <= 1 << 30 else { throw StoreError(.tooLarge, "\(subject) is larger than 1 GiB; use a smaller file") }
+  /// Throws if more has been read than a command takes, as from a device.
+  static func checkSize(_ size: Int, _ subject: String, _ most: Int) throws(StoreError) {
+    guard size > most else { return }
+    let limit = most >= 1 << 30 ? "\(most >> 30) GiB" : "\(most >> 20) MiB"
+    throw StoreError(.tooLarge, "\(subject) is larger than \(limit); use a smaller file")
   }
 
-  static func text(of path: String) throws(StoreError) -> String {
-    guard let text = String(validating: try bytes(of: path), as: UTF8.self) else {
+  static func text(of path: String, atMost most: Int) throws(StoreError) -> String {
+    guard let text = String(validating: try bytes(of: path, atMost: most), as: UTF8.self) else {
       throw .refused(nil, "\(path) is not UTF-8; save it as UTF-8")
     }
     return text

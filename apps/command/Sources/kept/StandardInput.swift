@@ -5,8 +5,10 @@ import Kept
 
 enum StandardInput {
   /// Everything that comes, as text.
-  static func text(dropsLastLineBreak: Bool, isValue: Bool = false) throws(StoreError) -> String {
-    let bytes = try bytes()
+  static func text(
+    dropsLastLineBreak: Bool, isValue: Bool = false, atMost most: Int = File.most
+  ) throws(StoreError) -> String {
+    let bytes = try bytes(atMost: most)
     return try text(of: dropsLastLineBreak ? withoutLastLineBreak(bytes) : bytes, isValue: isValue)
   }
 
@@ -25,11 +27,11 @@ enum StandardInput {
     return text
   }
 
-  static func bytes() throws(StoreError) -> [UInt8] {
+  static func bytes(atMost most: Int = File.most) throws(StoreError) -> [UInt8] {
     var bytes: [UInt8] = []
     while let part = try read() {
       bytes += part
-      try File.checkSize(bytes.count, "standard input")
+      try File.checkSize(bytes.count, "standard input", most)
     }
     return bytes
   }

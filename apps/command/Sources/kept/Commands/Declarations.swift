@@ -222,6 +222,9 @@ struct Lint: ParsableCommand {
   func run() throws {
     let path = try words.expect(1...1, "one file")[0]
     let list = try DeclarationFile.list(path)
+    if path == "-", against == "-" {
+      throw ValidationError("standard input can be only one of the two files; give the path of the other")
+    }
     let findings = try against.map { Evolution.findings(from: try DeclarationFile.list($0), to: list) } ?? []
     for (key, declaration) in list.declarations where declaration.summary == nil {
       Failure.print("\(Excerpt.of(key.text)): has no \"summary\"; add one line that describes the key")
@@ -264,12 +267,23 @@ extension DeclarationList {
 }
 
 enum DeclarationFile {
+  /// As `kept_declare_file` reads at most.
+  private static let most = 16 << 20
+
   static func list(_ path: String) throws(StoreError) -> DeclarationList {
-    let text = try (path == "-" ? StandardInput.text(dropsLastLineBreak: false) : File.text(of: path)).withoutMark
+    guard !path.isEmpty else {
+      throw StoreError(.invalid, "a path is empty; give the path of a file of declarations, or - for standard input")
+    }
+    let text =
+      try
+      (path == "-"
+      ? StandardInput.text(dropsLastLineBreak: false, atMost: most) : File.text(of: path, atMost: most)).withoutMark
     do throws(StoreError) { return try DeclarationList(json: text) } catch {
       // A word that Kept does not know is the file's fault, and no failure of the store.
       let code = error.code == .unsupported ? .invalid : error.code
-      throw StoreError(code, key: error.key, offset: error.offset, error.message).shown(in: text, "\(path): ")
+      throw StoreError(code, key: error.key, offset: error.offset, error.message)
+        // The text may have the default of a secret anywhere.
+        .shown(in: text, "\(path): ", isHidden: true)
     }
   }
 }
