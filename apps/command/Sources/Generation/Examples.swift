@@ -125,12 +125,14 @@ struct Examples {
 }
 
 /// Words of a shell.
-private enum Shell {
+enum Shell {
   static func command(_ words: [String]) -> String { words.map(quoted).joined(separator: " ") }
 
   /// A word that a shell reads as the text; characters that cannot be seen are written as their bytes.
   static func quoted(_ text: String) -> String {
-    if DisplayText.escapes(text) { return "$'" + text.utf8.map(escaped).joined() + "'" }
+    if DisplayText.escapes(text) || text.escapingMarks().utf8.count != text.utf8.count {
+      return "$'" + text.utf8.map(escaped).joined() + "'"
+    }
     let isPlain = !text.isEmpty && text.utf8.allSatisfy(plain.contains)
     return isPlain ? text : "'" + text.replacing([("'", "'\\''")]) + "'"
   }

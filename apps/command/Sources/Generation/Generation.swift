@@ -17,8 +17,19 @@ public enum Target: String, CaseIterable, Sendable {
   public func text(
     of list: DeclarationList, called name: String, _ names: [KeyName: String] = [:]
   ) throws(StoreError) -> String {
-    let schema = try GeneratedSchema(list, called: name, names)
-    return switch self {
+    do throws(StoreError) { return try text(of: GeneratedSchema(list, called: name, names)) } catch {
+      guard let key = error.key,
+        list.declarations.contains(where: { $0.key.exact == ExactString(key) && $0.declaration.isSecret })
+      else { throw error }
+      throw StoreError(
+        error.code, key: key,
+        "is a secret, and the language cannot express its declaration; give it another name with --as "
+          + "\(Shell.quoted("\(key)=NAME")), or change its rules (the reason is left out, because it may show a value)")
+    }
+  }
+
+  private func text(of schema: GeneratedSchema) throws(StoreError) -> String {
+    switch self {
     case .c: try CHeader.text(of: schema)
     case .cxx: try CxxHeader.text(of: schema)
     case .python: try PythonModule.text(of: schema)
@@ -70,7 +81,9 @@ struct GeneratedKey {
 
   init(_ key: KeyName, _ words: Words, _ declaration: Declaration) throws(StoreError) {
     guard !words.isEmpty else {
-      throw StoreError(.invalid, "has no letter or digit to make a name of; give it one with --as '\(key.text)=NAME'")
+      throw StoreError(
+        .invalid,
+        "has no letter or digit to make a name of; give it one with --as \(Shell.quoted("\(key.text)=NAME"))")
     }
     (self.key, self.words) = (key, words)
     let json = try Value(json: "{\"$literal\":\(declaration.json)}")
@@ -99,7 +112,8 @@ struct GeneratedKey {
   private var details: String {
     var parts = ["`\(CommentText.of(key.text))`"]
     for word in Self.shownRules {
-      guard let value = rules[ExactString(word)], !isSecret || word != "default" && word != "pattern" else { continue }
+      let name = ExactString(word)
+      guard let value = rules[name], !isSecret || !Self.hiddenRules.contains(name) else { continue }
       parts.append(
         value == true && word != "default"
           ? word : "\(word) \(CommentText.of(word == "type" ? value.asString ?? "" : value.json))")
@@ -112,6 +126,11 @@ struct GeneratedKey {
   static let bounds = [
     "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems",
     "maxItems", "minProperties", "maxProperties",
+  ]
+
+  /// Those that say something about the value of a secret, which no comment has.
+  private static let hiddenRules: Set<ExactString> = [
+    "default", "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf", "pattern",
   ]
 
   /// Those that a line of text says well.

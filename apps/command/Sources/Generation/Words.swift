@@ -90,7 +90,8 @@ struct Names {
     guard let owner = owners.updateValue(key, forKey: ExactString(name)) else { return }
     let other = owner.map { "as is \"\(CommentText.of($0.text))\"" } ?? "which the generated code needs for itself"
     throw StoreError(
-      .invalid, key: key.text, "would be named \(name), \(other); give it another name with --as '\(key.text)=NAME'")
+      .invalid, key: key.text,
+      "would be named \(name), \(other); give it another name with --as \(Shell.quoted("\(key.text)=NAME"))")
   }
 }
 
