@@ -295,10 +295,12 @@ def hostile_keys() -> dict[str, Any]:
 
 
 def displayed(text: str) -> str:
-    """A text as pages show it: in one line, without what hides or rearranges."""
-    return re.sub(
-        "[\0-\x1f\x7f-\x9f\u200b\u202e\u2066\ufeff]", lambda found: f"\\u{{{ord(found[0]):X}}}", " ".join(text.split())
-    )
+    """A text as pages show it: in one line, without what hides or rearranges, and no mark without a letter."""
+    return re.sub("[\0-\x1f\x7f-\x9f\u200b\u202e\u2066\ufeff]|(?<![a-z0-9])\u0301", escaped, " ".join(text.split()))
+
+
+def escaped(found: re.Match[str]) -> str:
+    return f"\\u{{{ord(found[0]):X}}}"
 
 
 def test_hostile_text_is_only_text(kept: Kept) -> None:
@@ -354,7 +356,39 @@ def test_the_page_of_the_manual_renders_without_a_warning(kept: Kept, tmp_path: 
     flat = " ".join(text.split())
     for section in found.sections[1:]:
         for part in [section.heading, *section.paragraphs, *(line for row in section.rows.values() for line in row)]:
-            assert unicodedata.normalize("NFC", " ".join(part.split())) in flat, part
+            # Keys and values are bold, and have no marks.
+            shown = " ".join(part.split())
+            assert unicodedata.normalize("NFC", shown) in flat or re.sub("\u0301", escaped, shown) in flat, part
+
+
+def test_a_mark_is_seen_on_its_letter_or_as_its_number(kept: Kept) -> None:
+    keys = {key: TEXT | {"summary": "e\u0301 \u0301"} for key in ("e\u0301", "\u0301", "\u0915\u093f", "1\ufe0f\u20e3")}
+    found = page(kept, keys, "--store", "player")
+    assert {section.heading for section in found.sections[1:]} == {
+        "e\u0301",
+        "\\u{301}",
+        "\u0915\u093f",
+        "1\ufe0f\u20e3",
+    }
+    assert found["e\u0301"].paragraphs == ["e\u0301 \\u{301}"]
+    assert found["\\u{301}"].rows["User"] == [r"kept set player $'\314\201' text"]
+    assert found["\\u{301}"].rows["Administrator"][-1] == r'{"values":{"\u0301":"text"}}'
+    manual = generate(kept, keys, "man")
+    # Pagers do not draw it on a bold letter.
+    for heading in (r"e\eu{301}", r"\eu{301}", "\u0915\u093f", r"1\eu{FE0F}\eu{20E3}"):
+        assert f'.SS "{heading}"\n' in manual
+
+
+def test_empty_texts_are_seen(kept: Kept) -> None:
+    keys = {"a": TEXT | {"pattern": "", "format": ""}, "b": {"type": "object", "required": [""]}}
+    rows = [page(kept, keys)[key].rows["Rules"] for key in "ab"]
+    assert rows == [
+        ['matches the regular expression ""', 'in the format "", which is not checked'],
+        ['member "" (required)'],
+    ]
+    text = generate(kept, keys, "markdown")
+    for part in ('expression `""`', 'format `""`', 'member `""`'):
+        assert part in text
 
 
 @pytest.mark.parametrize("language", FORMATS)
@@ -404,13 +438,16 @@ def test_names_in_code_are_no_obstacle_and_a_bad_file_leaves_the_output_alone(
 @pytest.mark.parametrize(
     ("options", "part"),
     [
-        (["--html", "--c"], "--html"),
         (["--html", "--as", "a=b"], "--as gives keys other names in code"),
         (["--c", "--store", "player"], "are for pages"),
         (["--html", "--store", "/player"], "identifier"),
         (["--html", "--env-prefix", ""], "PLAYER_"),
         (["--html", "--env-prefix", "a-b"], "PLAYER_"),
         (["--html", "--env-prefix", "1A"], "PLAYER_"),
+        (["--html", "--program", ""], "--program is empty; give it a value, or leave it out"),
+        (["--html", "--name", ""], "--name is empty"),
+        (["--html", "-o", ""], "--output is empty"),
+        (["--html", "--c"], "--html and --c cannot be combined; call kept generate once for each of them"),
         ([], "--c, --cxx, --python, --swift, --html, --markdown, --man"),
     ],
 )

@@ -48,7 +48,7 @@ struct Examples {
 
   private var file: String {
     let values = Value.dictionary(ValueDictionary([(key.exact, value ?? "VALUE")]))
-    let json = DisplayText.json(Value.dictionary(["values": values]).json)
+    let json = RuleText.json(.dictionary(["values": values]))
     return value == nil && declaration.type != .string ? json.replacing([("\"VALUE\"", "VALUE")]) : json
   }
 

@@ -106,7 +106,9 @@ enum MarkdownPage {
     let fence = String(repeating: "`", count: backticks(in: text) + 1)
     let edges = [text.utf8.first, text.utf8.last]
     // One space at each end is not a part of the code.
-    let space = edges.contains(UInt8(ascii: "`")) || edges.allSatisfy { $0 == UInt8(ascii: " ") } ? " " : ""
+    let isSpace = text.utf8.allSatisfy { $0 == UInt8(ascii: " ") }
+    let space =
+      edges.contains(UInt8(ascii: "`")) || !isSpace && edges.allSatisfy { $0 == UInt8(ascii: " ") } ? " " : ""
     return fence + space + text + space + fence
   }
 
@@ -133,7 +135,9 @@ enum MarkdownPage {
 
 enum ManualPage {
   static func text(of page: Page) -> String {
-    let keys = page.sections.dropFirst().map { ".SS \(Roff.argument($0.heading.text))\n\(body($0))" }
+    let keys = page.sections.dropFirst().map { section in
+      ".SS \(Roff.argument(section.heading.text.escapingMarks(all: true)))\n\(body(section))"
+    }
     return Roff.head(Line.safe(page.name), page.introduction, section: 5) + ".ad l\n"
       + page.sections.prefix(1).map { Roff.section($0.heading.text.uppercased(), body($0)) }.joined()
       + Roff.section("SETTINGS", keys.joined())
@@ -150,7 +154,8 @@ enum ManualPage {
 
   private static func inline(_ line: Line) -> String {
     line.spans.map { span in
-      let text = Roff.escaped(span.text)
+      // Pagers do not draw marks on bold letters.
+      let text = Roff.escaped(span.isCode ? span.text.escapingMarks(all: true) : span.text)
       // Code may be broken after a comma.
       return span.isCode ? "\\fB\(text.replacing([(",", ",\\:")]))\\fR" : text
     }.joined()

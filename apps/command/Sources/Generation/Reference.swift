@@ -162,7 +162,7 @@ struct Line: ExpressibleByStringInterpolation {
   var text: String { spans.map(\.text).joined() }
 
   /// Text in one line, without characters that hide or rearrange others.
-  static func safe(_ text: String) -> String { DisplayText.line(text) }
+  static func safe(_ text: String) -> String { DisplayText.line(text).escapingMarks() }
 
   struct StringInterpolation: StringInterpolationProtocol {
     fileprivate var spans: [Span] = []
@@ -171,7 +171,9 @@ struct Line: ExpressibleByStringInterpolation {
 
     mutating func appendLiteral(_ text: String) { spans.append(Span(text: text)) }
     mutating func appendInterpolation(_ line: Line) { spans += line.spans }
-    mutating func appendInterpolation(code text: String) { spans.append(Span(text: Line.safe(text), isCode: true)) }
+    mutating func appendInterpolation(code text: String) {
+      spans.append(Span(text: text.isEmpty ? "\"\"" : Line.safe(text), isCode: true))
+    }
     /// Text of a declaration, whose white space is that of its file.
     mutating func appendInterpolation(foreign text: String) {
       let words = text.unicodeScalars.split { $0.properties.isWhitespace }.map { String($0) }

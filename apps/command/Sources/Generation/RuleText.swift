@@ -67,13 +67,20 @@ enum RuleText {
     names.compactMap { words[$0]?.asString }.map { "\(foreign: $0)" as Line }.filter { !$0.text.isEmpty }
   }
 
+  /// A value as JSON in which everything can be seen.
+  static func json(_ value: Value) -> String {
+    DisplayText.json(value.json).escapingMarks { scalar in
+      scalar.utf16.map { "\\u" + String.digits($0, 16, 4) }.joined()
+    }
+  }
+
   /// A value as JSON; a date, bytes and large integers as they are typed.
   static func shown(_ value: Value) -> String {
     switch value {
     case .uint(let number): String(number)
     case .date: value.text(as: .date)
     case .bytes: value.text(as: .bytes)
-    default: DisplayText.json(value.json)
+    default: json(value)
     }
   }
 }

@@ -42,6 +42,15 @@ enum CommentText {
 }
 
 extension Unicode.Scalar {
+  /// Whether it is drawn on the character before it.
+  var isMark: Bool {
+    if value < 0x300 { return false }
+    return switch properties.generalCategory {
+    case .nonspacingMark, .enclosingMark: true
+    default: false
+    }
+  }
+
   /// Whether it can be seen, and leaves the order of other characters alone.
   var isVisible: Bool {
     switch properties.generalCategory {
@@ -56,6 +65,26 @@ extension Unicode.Scalar {
 
 extension String {
   /// The text with some parts replaced.
+  /// The text with escapes for combining marks that have no letter before them, or for all.
+  func escapingMarks(all: Bool = false, _ escape: (Unicode.Scalar) -> String = Self.escape) -> String {
+    guard unicodeScalars.contains(where: \.isMark) else { return self }
+    var (text, hasBase) = ("", false)
+    for scalar in unicodeScalars {
+      if scalar.isMark, all || !hasBase {
+        text += escape(scalar)
+      } else {
+        text.unicodeScalars.append(scalar)
+        let isLetter = scalar.properties.isAlphabetic || "0"..."9" ~= scalar
+        hasBase = isLetter || scalar.isMark || !scalar.isASCII && scalar.isVisible
+      }
+    }
+    return text
+  }
+
+  private static func escape(_ scalar: Unicode.Scalar) -> String {
+    "\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"
+  }
+
   func replacing(_ parts: [(String, String)]) -> String {
     parts.reduce(self) { text, part in
       var (result, rest) = ("", text[...])
