@@ -83,6 +83,52 @@ def test_the_file_of_declarations_is_not_replaced(kept: Kept, schema: Path, tmp_
     assert schema.read_text() == before
 
 
+def test_a_dash_is_standard_output(kept: Kept, schema: Path, tmp_path: Path) -> None:
+    for language in ("--c", "--html"):
+        printed = kept("generate", str(schema), language).out
+        assert kept("generate", str(schema), language, "-o", "-").out == printed
+    assert not (tmp_path / "-").exists()
+
+
+# fmt: off
+SECRET: dict[str, Any] = {
+    "choice": {"type": "string", "enum": ["hush", "hush-b"], "default": "hush", "deprecated": True},
+    "text": {"type": "string", "pattern": "^hush", "default": "hush", "format": "name"},
+    "number": {"type": "integer", "minimum": 4711, "exclusiveMaximum": 4713, "default": 4712},
+    "multiple": {"type": "number", "exclusiveMinimum": 47.11, "maximum": 4712.5, "multipleOf": 47.125},
+    "constant": {"type": "string", "const": "hush", "default": "hush"},
+    "count": {"type": "integer", "enum": [4711, 4712], "default": 4711},
+    "object": {
+        "type": "object", "properties": {"a": {"type": "string", "enum": ["hush"]}}, "default": {"a": "hush"},
+    },
+    "list": {"type": "array", "items": {"type": "string", "enum": ["hush"]}, "default": ["hush"]},
+}
+# fmt: on
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_comment_has_the_value_of_a_secret(kept: Kept, language: str) -> None:
+    keys = {key: schema | {"secret": True, "summary": "Purpose."} for key, schema in SECRET.items()}
+    done = kept("generate", "-", f"--{language}", input=json.dumps({"properties": keys}))
+    assert done.status == 0, done.err
+    quoted = {"c": r"/\*.*?\*/", "python": r'""".*?"""'}.get(language, r"//[^\n]*")
+    comments = re.findall(quoted, done.out, re.DOTALL)
+    assert sum("Purpose." in comment for comment in comments) >= len(keys)
+    assert not [comment for comment in comments if "hush" in comment or "47" in comment]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_error_has_the_value_of_a_secret(kept: Kept, language: str) -> None:
+    for schema in (
+        {"type": "string", "enum": ["Hush", "u48ush", "hush"]},
+        {"type": "integer", "maximum": {"$numberULong": "18446744073704711471"}},
+    ):
+        keys = {"token": schema | {"secret": True}, "other.token": {"type": "string"}}
+        done = kept("generate", "-", f"--{language}", input=json.dumps({"properties": keys}))
+        assert "ush" not in done.err and "4711" not in done.err
+        assert (done.status == 0) == (not done.err) and (done.status == 0 or '"token": is a secret' in done.err)
+
+
 def test_comments_have_the_spaces_of_choices(kept: Kept) -> None:
     choices = {"a": {"type": "string", "enum": [" a  b ", "\n"]}}
     text = kept("generate", "-", "--c", input=json.dumps({"properties": choices})).out
@@ -150,6 +196,8 @@ REFUSED: list[tuple[str, dict[str, Any], str, list[str]]] = [
     ("cxx", {"a.b": TEXT, "a_b": TEXT}, "a_b", ["named a_b", '"a.b"', "--as 'a_b=NAME'"]),
     ("cxx", {"declare": TEXT}, "declare", ["needs for itself", "--as 'declare=NAME'"]),
     ("cxx", {"a": TEXT | {"enum": ["x"]}, "a.choice": TEXT}, "a.choice", ["a_choice", '"a"', "--as"]),
+    ("c", {"'": TEXT}, "'", [r"--as ''\''=NAME'"]),
+    ("c", {"+\x07": TEXT}, "+\\u{7}", [r"--as $'+\007=NAME'"]),
     ("c", {"a": TEXT | {"default": 1}}, "a", ["default"]),
     ("c", {"a": {"type": "thing"}}, "a", ['unknown type "thing"']),
 ]

@@ -36,10 +36,10 @@ struct Generate: ParsableCommand {
     }
   }
 
-  @Flag(exclusivity: .exclusive) var language: Language?
+  @Flag var languages: [Language] = []
   @Option(
     name: [.short, .long],
-    help: ArgumentHelp("Write to a file, which is replaced as a whole.", valueName: "file"))
+    help: ArgumentHelp("Write to a file, which is replaced as a whole; - is standard output.", valueName: "file"))
   var output: String?
   @Option(
     help: ArgumentHelp(
@@ -62,8 +62,16 @@ struct Generate: ParsableCommand {
   private static let part = "kept-formats"
 
   func validate() throws {
+    if languages.count > 1 {
+      let options = languages.map { "--\($0)" }.joined(separator: " and ")
+      throw ValidationError("\(options) cannot be combined; call kept generate once for each of them")
+    }
+    let title = languages.first?.isPage == true ? name : nil
+    for (option, value) in [("output", output), ("name", title), ("program", program)] where value?.isEmpty == true {
+      throw ValidationError("--\(option) is empty; give it a value, or leave it out")
+    }
     let isForPage = store ?? envPrefix ?? program != nil
-    if let language, language.isPage ? !names.isEmpty : isForPage {
+    if let language = languages.first, language.isPage ? !names.isEmpty : isForPage {
       throw ValidationError(
         language.isPage
           ? "--as gives keys other names in code, and a page shows the keys; leave it out"
@@ -79,7 +87,7 @@ struct Generate: ParsableCommand {
 
   func run() throws {
     let path = try words.expect(1...1, "one file of declarations")[0]
-    guard let language else {
+    guard let language = languages.first else {
       let options = Language.allCases.map { "--\($0)" }.joined(separator: ", ")
       throw ValidationError("no output was chosen; add one of \(options)")
     }
@@ -99,7 +107,7 @@ struct Generate: ParsableCommand {
     switch done.status {
     case ExitStatus.done.rawValue:
       let text = String(decoding: done.out, as: UTF8.self)
-      if let output { try File.replace(output, with: text) } else { Output.standard.write(text) }
+      if let output, output != "-" { try File.replace(output, with: text) } else { Output.standard.write(text) }
     case ExitStatus.refused.rawValue:
       Failure.print(Shown.line("\(path): \(String(decoding: done.err, as: UTF8.self))"))
       throw ExitStatus.refused
