@@ -213,12 +213,13 @@ enum PythonLiteral {
   static func parts(_ text: String) -> [String] {
     // ruff joins those that fit into one line.
     if string(text).width <= 84 { return [string(text)] }
-    var (parts, part): ([String], String.UnicodeScalarView) = ([], .init())
+    var (parts, part, count): ([String], String.UnicodeScalarView, Int) = ([], .init(), 0)
     for scalar in text.unicodeScalars {
       part.append(scalar)
-      if scalar == "," && part.count >= 50 || part.count >= 70 {
+      count += 1
+      if scalar == "," && count >= 50 || count >= 70 {
         parts.append(string(String(part)))
-        part = .init()
+        (part, count) = (.init(), 0)
       }
     }
     return part.isEmpty && !parts.isEmpty ? parts : parts + [string(String(part))]

@@ -8,7 +8,7 @@ enum CommentText {
   static func of(_ text: String, keepsSpaces: Bool = false) -> String {
     var line = ""
     for scalar in text.unicodeScalars {
-      if !keepsSpaces, scalar.properties.isWhitespace || scalar == "\u{85}" {
+      if !keepsSpaces, scalar.isASCII ? 9...13 ~= scalar.value || scalar == " " : scalar.properties.isWhitespace {
         if !line.isEmpty, !line.ends(with: " ") { line += " " }
       } else if scalar.isVisible {
         line.unicodeScalars.append(scalar)
@@ -53,7 +53,8 @@ extension Unicode.Scalar {
 
   /// Whether it can be seen, and leaves the order of other characters alone.
   var isVisible: Bool {
-    switch properties.generalCategory {
+    if isASCII { return 0x20..<0x7F ~= value }
+    return switch properties.generalCategory {
     case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator,
       .nonspacingMark, .enclosingMark, .spacingMark:
       false
@@ -64,7 +65,6 @@ extension Unicode.Scalar {
 }
 
 extension String {
-  /// The text with some parts replaced.
   /// The text with escapes for combining marks that have no letter before them, or for all.
   func escapingMarks(all: Bool = false, _ escape: (Unicode.Scalar) -> String = Self.escape) -> String {
     guard unicodeScalars.contains(where: \.isMark) else { return self }
@@ -85,14 +85,16 @@ extension String {
     "\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"
   }
 
+  /// The text with some parts replaced.
   func replacing(_ parts: [(String, String)]) -> String {
     parts.reduce(self) { text, part in
-      var (result, rest) = ("", text[...])
-      while let place = rest.firstRange(of: part.0) {
-        result += rest[..<place.lowerBound] + part.1
-        rest = rest[place.upperBound...]
+      var (result, rest) = ([UInt8](), Array(text.utf8)[...])
+      let sought = Array(part.0.utf8)
+      while let place = rest.firstPlace(of: sought) {
+        result += rest[..<place] + part.1.utf8
+        rest = rest[(place + sought.count)...]
       }
-      return result + rest
+      return rest.startIndex == 0 ? text : String(decoding: result + rest, as: UTF8.self)
     }
   }
 
@@ -106,14 +108,12 @@ extension String {
   }
 }
 
-extension Substring {
-  fileprivate func firstRange(of part: String) -> Range<Index>? {
+extension ArraySlice<UInt8> {
+  fileprivate func firstPlace(of part: [UInt8]) -> Int? {
     var start = startIndex
-    while start < endIndex {
-      if self[start...].unicodeScalars.starts(with: part.unicodeScalars) {
-        return start..<unicodeScalars.index(start, offsetBy: part.unicodeScalars.count)
-      }
-      unicodeScalars.formIndex(after: &start)
+    while let place = self[start...].firstIndex(of: part[0]) {
+      if self[place...].starts(with: part) { return place }
+      start = place + 1
     }
     return nil
   }
@@ -122,7 +122,7 @@ extension Substring {
 extension StringProtocol {
   func ends(with end: String) -> Bool { utf8.reversed().starts(with: end.utf8.reversed()) }
 
-  func has(_ part: String) -> Bool { Substring(self).firstRange(of: part) != nil }
+  func has(_ part: String) -> Bool { Array(utf8)[...].firstPlace(of: Array(part.utf8)) != nil }
 
   /// The parts between the occurrences of a sign, empty ones too.
   func parts(at sign: Unicode.Scalar) -> [String] {
