@@ -181,6 +181,9 @@ def test_a_step_with_two_values_for_one_key_is_left_to_a_person(kept: Kept, tmp_
         'if old is not None: t["level"] = min(9, old)',
         '# "volume" and "level" may both have a value: choose one',
     ]
+    new = {"volume": INTEGER, "level": INTEGER | {"maximum": 9, "renamedFrom": "volume"}}
+    done = compared(kept, tmp_path, {"volume": INTEGER}, new)
+    assert steps(done.err).splitlines() == ['# "volume" and "level" may both have a value: choose one']
 
 
 def test_a_step_has_keys_in_the_letters_of_python(kept: Kept, tmp_path: Path) -> None:

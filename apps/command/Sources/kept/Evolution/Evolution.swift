@@ -22,9 +22,9 @@ enum Evolution {
     let formerNames = Set(after.values.compactMap(\.formerName))
     return Set(before.keys).union(after.keys).sorted().flatMap { key -> [Finding] in
       switch (before[key], after[key]) {
-      case (let old?, let new?): findings(key, from: old, to: new) + renamed(key, new, before)
+      case (let old?, let new?): findings(key, from: old, to: new) + renamed(key, new, before, after)
       case (_?, nil): formerNames.contains(key) ? [] : [removed(key)]
-      case (nil, let new?): renamed(key, new, before)
+      case (nil, let new?): renamed(key, new, before, after)
       default: []
       }
     }
@@ -37,7 +37,9 @@ enum Evolution {
   }
 
   /// What becomes of the value under the former name.
-  private static func renamed(_ key: KeyName, _ new: Declaration, _ before: [KeyName: Declaration]) -> [Finding] {
+  private static func renamed(
+    _ key: KeyName, _ new: Declaration, _ before: [KeyName: Declaration], _ after: [KeyName: Declaration]
+  ) -> [Finding] {
     guard let name = new.formerName, let old = before[name] else { return [] }
     if old.isSecret && !new.isSecret {
       let sentence =
@@ -45,8 +47,8 @@ enum Evolution {
       return [Finding(key: key, effect: .breaks, sentence: sentence)]
     }
     var found = findings(key, from: old, to: new, formerName: name)
-    if before[key] != nil {
-      // A step cannot rename one, and the values may be those of different programs.
+    if before[key] != nil || after[name] != nil {
+      // Both may have values, of different programs, so a step cannot rename one.
       for index in found.indices where !found[index].step.isEmpty {
         found[index].step = ["# \(Python.text(name)) and \(Python.text(key)) may both have a value: choose one"]
       }
