@@ -166,10 +166,44 @@ import Testing
     #expect(1...100 ~= lost.count)
   }
 
+  @Test func `a read that fails is not damage, and can be tried again`() throws {
+    let all = try write(3000, sizes: { _ in 40 })
+    let (file, key) = (folder.open("values"), try #require(all.keys.sorted().last))
+    let reader = try ValuesReader(file)
+    let window = BlockWindow(reader)
+    func found() throws -> Known? {
+      try Array(key.utf8).withUnsafeBytes { try reader.record(of: $0, in: window).map(known) }
+    }
+    func reopen(_ flags: Int32) {
+      let other = kept_open_at(folder.descriptor, "values", flags, 0)
+      dup2(other, file.descriptor)
+      close(other)
+    }
+    reopen(O_WRONLY)
+    #expect(throws: StoreError.self) { try found() }.map { #expect($0.code != .corrupt) }
+    var damaged = 0
+    let listing = #expect(throws: StoreError.self) {
+      try Array(key.utf8).withUnsafeBytes { key in
+        let note = { (_: UnsafeRawBufferPointer?, _: StoreError) throws(StoreError) in
+          damaged += 1
+          return true
+        }
+        try reader.forEachRecord(from: key, damaged: note) { _ throws(StoreError) in true }
+      }
+    }
+    #expect(listing?.code != .corrupt && damaged == 0)
+    reopen(O_RDONLY)
+    #expect(try found() == all[key])
+  }
+
   @Test func `a reader keeps what is read twice, until it has many blocks in memory`() throws {
     unlink(folder.path + "/values")
     let header = ValuesHeader(store: StoreID(high: 1, low: 2), number: 5, position: 4096, previous: 77)
-    let writer = ValuesWriter(folder.make("values"), header)
+    var (pauses, syncs) = (0, 0)
+    let writer = ValuesWriter(folder.make("values"), header) { file in
+      pauses += 1
+      if file != nil { syncs += 1 }
+    }
     let keys = (0..<17_000).map { Array("key\(100_000 + $0)".utf8) }
     let none = UnsafeRawBufferPointer(start: nil, count: 0)
     try Array(repeating: UInt8(7), count: 4000).withUnsafeBytes { value in
@@ -183,6 +217,7 @@ import Testing
       }
     }
     _ = try writer.finish()
+    #expect(pauses > 10 && syncs > 2, "a fork and a close need not wait for its end, nor a sync for all of it")
     let reader = try ValuesReader(folder.open("values"))
     func read(_ keys: some Sequence<[UInt8]>, _ reader: ValuesReader) throws -> [Bool] {
       try keys.map { key in
