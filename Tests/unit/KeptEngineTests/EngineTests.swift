@@ -181,6 +181,27 @@ import Testing
     #expect(engine.pulse.words.synced >= engine.published)
   }
 
+  @Test func `a commit between a sync and its end leaves the store unsynced`() throws {
+    let (engine, other, again) = (try open(), try open(), Monitor<Int64?>(nil))
+    try engine.set("a", .int(1))
+    try other.takeTurn(timeoutMilliseconds: 5000) { turn throws(StoreError) in
+      Thread {
+        let next = engine.maintain()
+        again.update { $0 = next ?? 0 }
+      }.start()
+      // It has synced, and waits for the write lock.
+      while again.read(\.self) == nil, engine.writing.tryUpdateQuietly({ _ in true }) != nil { sched_yield() }
+      try turn.build { chain, writer throws(StoreError) in
+        try writer.begin(FrameHead(writer: 1, revision: 2, time: 0))
+        try writer.add(.int(2), for: "a")
+        try writer.end()
+      }
+      try turn.publish()
+    }
+    #expect(again.wait { $0 } == 1000)
+    #expect(engine.isDirty)
+  }
+
   @Test func `a long value in a journal is the same as no other`() throws {
     let (engine, text) = (try open(), String(repeating: "x", count: 20_000))
     try engine.set("a", .string(text))
