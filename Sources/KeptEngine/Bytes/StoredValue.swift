@@ -12,14 +12,19 @@ package struct StoredValue {
   package init(kind: UInt8, payload: UnsafeRawBufferPointer) { (self.kind, self.payload) = (kind, payload) }
 
   static let none: UInt8 = 0
+  /// The sealed bytes of a secret.
+  package static let sealed: UInt8 = 10
   /// The highest kind.
-  static let last: UInt8 = 9
+  static let last: UInt8 = sealed
   /// A changed value of more bytes is not kept in memory, but read in the journal.
   static let mostInMemory = 4096
 
+  /// Whether it is a secret that was sealed.
+  package var isSealed: Bool { kind == Self.sealed }
+
   /// The value; nil if the bytes are not a value.
   ///
-  /// Throws `failed` without memory for it.
+  /// For a secret that was sealed, it is the sealed bytes. Throws `failed` without memory for it.
   package func value() throws(StoreError) -> Value? {
     switch kind {
     case 1: number(UInt8.self).flatMap { $0 <= 1 ? .bool($0 == 1) : nil }
@@ -27,7 +32,7 @@ package struct StoredValue {
     case 3: number(UInt64.self).flatMap { $0 > Int64.max ? .uint($0) : nil }
     case 4: number(UInt64.self).map { .double(Double(bitPattern: $0)) }
     case 5: payload.text.map { .string($0) }
-    case 6: .bytes(Array(payload))
+    case 6, Self.sealed: .bytes(Array(payload))
     case 7: date
     case 8, 9: try container()
     default: nil

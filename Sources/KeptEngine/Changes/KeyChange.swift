@@ -8,6 +8,8 @@ package import KeptValues
 package enum ChangedValue: Sendable {
   case removed
   case value(Value)
+  /// A secret that was sealed, with its sealed bytes as the value.
+  case sealed(Value)
   /// One that is read when it is needed.
   case inJournal(PlacedValue)
 
@@ -18,8 +20,16 @@ package enum ChangedValue: Sendable {
   package func read() throws(StoreError) -> Value? {
     switch self {
     case .removed: nil
-    case .value(let value): value
+    case .value(let value), .sealed(let value): value
     case .inJournal(let place): try place.read()
+    }
+  }
+
+  var isSealed: Bool {
+    switch self {
+    case .removed, .value: false
+    case .sealed: true
+    case .inJournal(let place): place.isSealed
     }
   }
 }
@@ -30,6 +40,7 @@ package struct PlacedValue: Sendable {
   private let position: Position
   let bytes: Int
   private let kind: UInt8
+  var isSealed: Bool { kind == StoredValue.sealed }
   private let checksum: UInt32
 
   /// The place of the value of a change; nil if it is short.
@@ -105,7 +116,10 @@ extension KeyChange {
     changed = revision
     switch change.effect {
     case .value:
-      value = if let place { .inJournal(place) } else { .value(try change.value()) }
+      value =
+        if let place { .inJournal(place) } else if change.stored.isSealed { .sealed(try change.value()) } else {
+          .value(try change.value())
+        }
       self.revision = revision
     case .removed: (value, self.revision) = (.removed, revision)
     case .declared: declaration = try change.json()

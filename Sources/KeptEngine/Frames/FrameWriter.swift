@@ -95,6 +95,14 @@ package final class FrameWriter {
     note(key, value)
   }
 
+  /// Adds a new value of a key, which is a secret that was sealed.
+  package func add(sealed: [UInt8], for key: KeyName) throws(StoreError) {
+    notesEdits = false
+    try sealed.withUnsafeBytes { bytes in
+      Result { () throws(StoreError) in try add(.value, key, StoredValue.sealed, bytes) }
+    }.get()
+  }
+
   /// Adds a change without a payload: `removed`, `undeclared` or `acknowledged`.
   package func add(_ effect: FrameEffect, for key: KeyName? = nil) throws(StoreError) {
     try add(effect, key, StoredValue.none, UnsafeRawBufferPointer(start: nil, count: 0))
@@ -162,6 +170,27 @@ package final class FrameWriter {
       guard let change = FrameChange(bytes, at: at) else { throw CommitFrame.malformed }
       try body(change)
       at += change.bytes.count
+    }
+  }
+
+  /// Replaces the sealed bytes of secrets in its only frame by others of the same length, before it is signed.
+  ///
+  /// - Parameter replace: returns the others; nil if they stay.
+  package func replaceSealed(
+    _ replace: (KeyName, [UInt8]) throws(StoreError) -> [UInt8]?
+  ) throws(StoreError) {
+    let tag = buffer.bytes.number(36, UInt16.self) ?? FrameFormat.noTag
+    var at = FrameFormat.headBytes + (tag == FrameFormat.noTag ? 0 : Int(tag))
+    for _ in 0..<changes {
+      guard let change = FrameChange(buffer.bytes, at: at) else { throw CommitFrame.malformed }
+      at += change.bytes.count
+      let sealed = change.stored
+      guard change.effect == .value, sealed.isSealed,
+        let other = try replace(try change.keyName(), Array(sealed.payload)), other.count == sealed.payload.count
+      else { continue }
+      other.withUnsafeBytes {
+        UnsafeMutableRawBufferPointer(rebasing: buffer.mutableBytes[change.offset...]).copyMemory(from: $0)
+      }
     }
   }
 

@@ -10,7 +10,7 @@ package enum OldValue: Sendable, Equatable {
   /// The key had none.
   case absent
   case value(kind: UInt8, payload: [UInt8])
-  /// It is secret.
+  /// It is secret, and was not sealed.
   case secret
   /// It was too large.
   case notKept
@@ -40,7 +40,14 @@ package enum OldValue: Sendable, Equatable {
 
   var payload: [UInt8] { if case .value(_, let payload) = self { payload } else { [] } }
 
+  /// The bytes of a secret that was sealed; nil for other values.
+  package var sealed: [UInt8]? {
+    if case .value(StoredValue.sealed, let payload) = self { payload } else { nil }
+  }
+
   /// The value; nil if it is not known, or if its bytes are not a value.
+  ///
+  /// For a secret that was sealed, it is the sealed bytes.
   package func value() throws(StoreError) -> Value? {
     guard case .value(let kind, let payload) = self else { return nil }
     return try payload.withUnsafeBytes { bytes in

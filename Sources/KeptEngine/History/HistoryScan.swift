@@ -94,7 +94,7 @@ struct HistoryScan {
       present[key]?.value = value
       try allowance.take(before.value.payload.count + 128, to: "read the history")
       guard isKept else { return }
-      let isHidden = before.value != .absent && (before.isSecret || secrets.contains(key))
+      let isHidden = before.value.isOpen && (before.isSecret || secrets.contains(key))
       changes.append(
         OldChange(
           key: key, revision: frame.head.revision, first: frame.head.revision, time: frame.head.time / 1_000_000,
@@ -216,9 +216,9 @@ struct HistoryScan {
     endGroups()
   }
 
-  /// Forgets the values of keys, which are secret.
+  /// Forgets the values of keys, which are secret, unless they were sealed.
   private mutating func hide(_ secrets: Set<KeyName>) {
-    for index in changes.indices where changes[index].old != .absent && secrets.contains(changes[index].key) {
+    for index in changes.indices where changes[index].old.isOpen && secrets.contains(changes[index].key) {
       changes[index].old = .secret
     }
     hasForgotten = true
@@ -289,4 +289,9 @@ extension String {
       }
     }
   }
+}
+
+extension OldValue {
+  /// Whether it must be forgotten if it is secret.
+  fileprivate var isOpen: Bool { self != .absent && sealed == nil }
 }

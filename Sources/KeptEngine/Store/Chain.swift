@@ -20,6 +20,8 @@ package final class Chain {
   private var before: (start: Revision, overlay: Overlay)?
   /// Whether the commits are wanted one by one, also when a checkpoint has them.
   package var isObserved = false
+  /// What opens secrets that were sealed; nil if none can be.
+  package var secrets: (any SecretOpening)?
   // Whether a listing has passed a damaged block.
   private var hasMetDamage = false
   /// When the checkpoint was opened.
@@ -57,7 +59,7 @@ package final class Chain {
   /// Copies it: the copy stays as it is, with the files open and the image in use.
   init(_ other: Chain) {
     (values, journals, place, overlay) = (other.values, other.journals, other.place, other.overlay)
-    (access, opened) = (other.access, other.opened)
+    (access, opened, secrets) = (other.access, other.opened, other.secrets)
   }
 
   /// Lets go of the blocks in memory if they are too many.
@@ -239,7 +241,7 @@ package final class Chain {
         var state = try KeyState(
           record, change, floor: isLost ? values.header.revision : floor, ignoresValue: ignoresValue)
         if isLost, change?.declaration == nil { state.declaration = Salvage.lost }
-        return state
+        return try state.opened(key, by: secrets)
       }
     } catch {
       throw error.about(key.text)
@@ -255,19 +257,20 @@ package final class Chain {
     }
   }
 
-  /// The state of a key; nil if something must be read for it.
+  /// The state of a key; nil if something must be read for it, or if it is a secret that was sealed.
   package func loadedState(of key: KeyName) throws(StoreError) -> KeyState? {
     let change = try overlay.change(of: key)
     if case .inJournal = change?.value { return nil }
     let record = key.exact.withBytes { values.loadedRecord(of: UnsafeRawBufferPointer($0)) }
-    return try record.map { record throws(StoreError) in try KeyState(record, change, floor: floor) }
+    let state = try record.map { record throws(StoreError) in try KeyState(record, change, floor: floor) }
+    return state?.isSealed == true ? nil : state
   }
 
-  /// The state of a key, or the reason if its bytes cannot be read.
+  /// The state of a key, or the reason if its value cannot be read.
   package func stateOrDamage(of key: KeyName) throws(StoreError) -> Result<KeyState, StoreError> {
     do throws(StoreError) { return .success(try state(of: key)) } catch {
-      guard error.code == .corrupt else { throw error }
-      hasMetDamage = true
+      guard error.isOfValue else { throw error }
+      if error.code == .corrupt { hasMetDamage = true }
       return .failure(error)
     }
   }
@@ -275,11 +278,14 @@ package final class Chain {
   /// Calls `body` with each key that begins with a text, in order, and with its state, which is also known for a
   /// removed key.
   ///
-  /// A key in a damaged block has an error. Throws `corrupt` if the names of such keys cannot be read.
-  /// - Parameter take: called first for a key in ASCII that has nothing but a readable value; returns whether that is
+  /// A key in a damaged block has an error, and so does a secret that cannot be opened. Throws `corrupt` if the names
+  /// of keys in damaged blocks cannot be read.
+  /// - Parameters:
+  ///   - opens: whether secrets that were sealed are opened.
+  ///   - take: called first for a key in ASCII that has nothing but a readable value; returns whether that is
   ///   enough.
   package func forEachState(
-    below prefix: ExactString,
+    below prefix: ExactString, opens: Bool = true,
     take: (UnsafeRawBufferPointer, StoredValue) throws(StoreError) -> Bool = { _, _ in false },
     _ body: (KeyName, Result<KeyState, StoreError>) throws(StoreError) -> Void
   ) throws(StoreError) {
@@ -298,7 +304,8 @@ package final class Chain {
       do throws(StoreError) {
         // The record may be in a damaged block.
         let isUnknown = record == nil && hasMetDamage
-        state = .success(try isUnknown ? self.state(of: name) : KeyState(record, change?.change(), floor: floor))
+        let found = try isUnknown ? self.state(of: name) : KeyState(record, change?.change(), floor: floor)
+        state = .success(opens && !isUnknown ? try found.opened(name, by: secrets) : found)
       } catch {
         state = .failure(error.about(name.text))
       }
@@ -324,7 +331,8 @@ package final class Chain {
         throw error
       }
       let state = try KeyState(record, change?.change(), floor: floor)
-      do throws(StoreError) { try body(next, state) } catch {
+      // A secret is read alone.
+      do throws(StoreError) { try body(next, state.isSealed ? nil : state) } catch {
         refusal = error
         throw error
       }
@@ -422,10 +430,17 @@ package final class Chain {
   }
 
   /// The keys that have changed after a revision, with their states, in order; nil if removals since are forgotten.
+  ///
+  /// Secrets that cannot be opened are left out.
   package func changes(after revision: Revision) throws(StoreError) -> [(key: KeyName, state: KeyState)]? {
     var found: [(key: KeyName, state: KeyState)] = []
+    func add(_ key: KeyName, _ state: () throws(StoreError) -> KeyState) throws(StoreError) {
+      do throws(StoreError) { found.append((key, try state())) } catch {
+        guard error.isOfValue, error.code != .corrupt else { throw error }
+      }
+    }
     if knowsCommits(after: revision), let keys = try keys(changedAfter: revision) {
-      for key in Array(keys).inOrder(of: \.exact) { found.append((key, try state(of: key))) }
+      for key in Array(keys).inOrder(of: \.exact) { try add(key) { () throws(StoreError) in try state(of: key) } }
       return found
     }
     guard revision >= floor else { return nil }
@@ -433,7 +448,8 @@ package final class Chain {
     try forEachKey(below: "") { record, change, key throws(StoreError) in
       guard try change?.changed() ?? record?.changed ?? 0 > revision else { return }
       try allowance.take((record?.length ?? 0) + (change?.bytesToRead() ?? 0), to: Self.listing)
-      found.append((try key(), try KeyState(record, change?.change(), floor: floor)))
+      let (name, state) = (try key(), try KeyState(record, change?.change(), floor: floor))
+      try add(name) { () throws(StoreError) in try state.opened(name, by: secrets) }
     }
     return found
   }
@@ -547,4 +563,9 @@ extension OpenFolder {
     }
     return Journal(file, header, begin: begin)
   }
+}
+
+extension StoreError {
+  /// Whether a value that a store has cannot be read, because of damage, or because it is a secret that is locked.
+  package var isOfValue: Bool { code == .corrupt || code == .unavailable }
 }

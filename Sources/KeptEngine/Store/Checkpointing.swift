@@ -181,11 +181,11 @@ extension ValuesWriter {
     var flags: RecordFlags = state.isThere ? [] : .removal
     if let declaration = state.declaration {
       flags.insert(.declared)
-      if let value = state.value, !fits(value, declaration) { flags.insert(.misfit) }
+      if let value = state.value, !state.isSealed, !fits(value, declaration) { flags.insert(.misfit) }
     }
     try key.exact.withBytes { key throws(StoreError) in
       try ExactString(state.declaration ?? "").withBytes { declaration throws(StoreError) in
-        try (state.value ?? .null).withStored { value throws(StoreError) in
+        try state.withStored { value throws(StoreError) in
           try add(
             Record(
               key: UnsafeRawBufferPointer(key), value: value, declaration: UnsafeRawBufferPointer(declaration),

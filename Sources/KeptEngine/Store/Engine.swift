@@ -74,6 +74,8 @@ package final class Engine: Sendable {
   let failed = Monitor(FailedCheckpoints())
   /// Whether a value fits a declaration, both as they are stored: a checkpoint notes it, so that reading need not look.
   let fits: @Sendable (Value, String) -> Bool
+  /// What opens secrets that were sealed.
+  let secrets: (any SecretOpening)?
   let timeoutMilliseconds: Int64
   /// Names the frames of this process, up to the next call of ``endChange()``.
   package var author: UInt64 { authors.load(ordering: .relaxed) }
@@ -85,14 +87,14 @@ package final class Engine: Sendable {
   /// removed or exchanged while processes have the store open; `corrupt` if the files are damaged.
   package init(
     _ folder: consuming OpenFolder, timeoutMilliseconds: Int64 = 5000, follower: (any EngineFollower)? = nil,
-    fits: @escaping @Sendable (Value, String) -> Bool = { _, _ in true }
+    secrets: (any SecretOpening)? = nil, fits: @escaping @Sendable (Value, String) -> Bool = { _, _ in true }
   ) throws(StoreError) {
     // A child that is forked in between would keep the locks.
     Fork.gate.enter()
     defer { Fork.gate.leave() }
     let (lock, chain, pulse) = try Self.open(folder, fits, waiting: timeoutMilliseconds)
     (self.lock, self.pulse, self.fits, self.follower) = (Monitor(lock), pulse, fits, follower)
-    self.timeoutMilliseconds = timeoutMilliseconds
+    (self.timeoutMilliseconds, self.secrets) = (timeoutMilliseconds, secrets)
     place = try folder.status().identity
     self.folder = folder
     state = Monitor(State(chain: chain, writer: FrameWriter()))
@@ -156,6 +158,7 @@ package final class Engine: Sendable {
       do throws(StoreError) {
         try catchUp(&state)
         let chain = state.chain
+        if chain.secrets == nil { chain.secrets = secrets }
         defer { if chain.takeMetDamage() { Salvage.mark(folder) } }
         return try body(chain)
       } catch {
@@ -326,6 +329,7 @@ package final class Engine: Sendable {
     package func build(_ body: (Chain, FrameWriter) throws(StoreError) -> Void) throws(StoreError) {
       try engine.state.updateQuietly { state throws(StoreError) in
         try engine.catchUp(&state)
+        if state.chain.secrets == nil { state.chain.secrets = engine.secrets }
         state.writer.begin(at: state.chain.place)
         try body(state.chain, state.writer)
       }

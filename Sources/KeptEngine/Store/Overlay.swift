@@ -3,9 +3,20 @@
 import KeptSystem
 package import KeptValues
 
+/// What opens the secrets of a store that were sealed.
+package protocol SecretOpening: AnyObject, Sendable {
+  /// Returns the value of a secret.
+  ///
+  /// Called with locks held. Throws `unavailable` if its key is missing, and `corrupt` if the bytes were damaged, or
+  /// sealed for another key or revision.
+  func open(_ sealed: [UInt8], of key: KeyName, at revision: Revision) throws(StoreError) -> Value
+}
+
 /// The state of a key.
 package struct KeyState: Sendable, Equatable {
   package var value: Value?
+  /// Whether the value is stored sealed.
+  package private(set) var isSealed = false
   package var declaration: String?
   /// The revision of the last change of the value, including its removal; 0 if no change is remembered.
   package var revision: Revision
@@ -205,7 +216,10 @@ extension KeyState {
   ) throws(StoreError) {
     (value, declaration, revision, changed) = (nil, nil, record?.revision ?? 0, record?.changed ?? floor)
     if let change {
-      if let new = change.value { (value, revision) = (ignoresValue ? nil : try new.read(), change.revision) }
+      if let new = change.value {
+        (value, revision) = (ignoresValue ? nil : try new.read(), change.revision)
+        isSealed = !ignoresValue && new.isSealed
+      }
       if let new = change.declaration { declaration = new }
       changed = change.changed
     }
@@ -214,13 +228,36 @@ extension KeyState {
       guard let stored = try record.value.value() else {
         throw StoreError(.corrupt, "its stored value is malformed; set the key again, or remove it")
       }
-      value = stored
+      (value, isSealed) = (stored, record.value.isSealed)
     }
     if change?.declaration == nil, record.flags.contains(.declared) {
       guard let text = record.declaration.text else {
         throw StoreError(.corrupt, "its declaration is malformed; declare the key again")
       }
       declaration = text
+    }
+  }
+}
+
+extension KeyState {
+  /// The state with the value of a secret that was sealed; others are as they are.
+  func opened(_ key: KeyName, by secrets: (any SecretOpening)?) throws(StoreError) -> KeyState {
+    guard isSealed, case .bytes(let sealed) = value else { return self }
+    guard let secrets else {
+      throw StoreError(
+        .unavailable, key: key.text, "the value is an encrypted secret, which can be read only in its store; open that")
+    }
+    var state = self
+    do throws(StoreError) { state.value = try secrets.open(sealed, of: key, at: revision) } catch {
+      throw error.about(key.text)
+    }
+    return state
+  }
+
+  /// Passes the stored form of the value to `body`, before it was opened; its bytes are valid during the call.
+  func withStored(_ body: (StoredValue) throws(StoreError) -> Void) throws(StoreError) {
+    try (value ?? .null).withStored { stored throws(StoreError) in
+      try body(isSealed ? StoredValue(kind: StoredValue.sealed, payload: stored.payload) : stored)
     }
   }
 }

@@ -188,6 +188,7 @@ extension Engine {
       guard let chain = try Chain(folder), try chain.catchUp(to: pulse.words.published, folder) == .done,
         chain.revision >= revision, let past = try Past(of: chain, folder, missing: &missing)
       else { continue }
+      chain.secrets = secrets
       return try body(past, chain)
     }
     throw StoreError(

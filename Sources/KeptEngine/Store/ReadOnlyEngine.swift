@@ -11,13 +11,16 @@ package final class ReadOnlyEngine: Sendable {
   let folder: OpenFolder
   private let chain: Monitor<Chain?>
   private let timeoutMilliseconds: Int64
+  private let secrets: (any SecretOpening)?
 
   /// Opens the store of a folder.
   ///
   /// Throws `unavailable` if there is none, `corrupt` if it is damaged, because only a process that may write repairs
   /// it, and `denied` if users other than the owner of the folder may write to it.
   /// - Parameter timeoutMilliseconds: how long a read begins again while checkpoints replace the files that it reads.
-  package init(_ folder: consuming OpenFolder, timeoutMilliseconds: Int64 = 5000) throws(StoreError) {
+  package init(
+    _ folder: consuming OpenFolder, timeoutMilliseconds: Int64 = 5000, secrets: (any SecretOpening)? = nil
+  ) throws(StoreError) {
     try Trust.check(sharedFolder: try folder.status(), folder.path)
     guard folder.status(of: Chain.valuesName) != nil else {
       throw StoreError(
@@ -25,15 +28,22 @@ package final class ReadOnlyEngine: Sendable {
         "there is no store in \(shown: folder.path), and a read-only open does not create one; check the path, "
           + "or open it for writing")
     }
-    self.timeoutMilliseconds = timeoutMilliseconds
+    (self.timeoutMilliseconds, self.secrets) = (timeoutMilliseconds, secrets)
     self.folder = folder
     chain = Monitor(nil)
     _ = try read { chain throws(StoreError) in chain.revision }
   }
 
+  /// Holds the folder of the store once more.
+  package func holdFolder() throws(StoreError) -> OpenFolder { try folder.again() }
+
   /// Calls `body` with all that is published now; it must not keep it.
   package func read<Result>(_ body: (Chain) throws(StoreError) -> Result) throws(StoreError) -> Result {
-    try chain.updateQuietly { known throws(StoreError) in try body(catchUp(&known)) }
+    try chain.updateQuietly { known throws(StoreError) in
+      let chain = try catchUp(&known)
+      chain.secrets = secrets
+      return try body(chain)
+    }
   }
 
   /// Returns a chain with all that is published now.

@@ -79,7 +79,13 @@ import Testing
     }
   }
 
-  private func open(_ folder: TestFolder) throws -> Engine { try Engine(try OpenFolder.own(folder.path)) }
+  private func open(_ folder: TestFolder) throws -> Engine {
+    try Engine(try OpenFolder.own(folder.path), secrets: LeavesSealed())
+  }
+
+  private final class LeavesSealed: SecretOpening {
+    func open(_ sealed: [UInt8], of key: KeyName, at revision: Revision) throws(StoreError) -> Value { .bytes(sealed) }
+  }
 
   // MARK: - Without damage
 
@@ -111,6 +117,7 @@ import Testing
       case 3:
         try writer.add(schemaVersion: UInt32(round))
         try writer.add(.historyLimits, #"{"changes":1000}"#)
+      case 4: try writer.add(sealed: Array(repeating: 3, count: 60 * number), for: key)
       default: try writer.add(value, for: key)
       }
       try writer.end()
