@@ -54,9 +54,11 @@ let package = Package(
     .target(name: "CRuntime", publicHeadersPath: "."),
 
     // The untyped store: storage, layers, observation, transfer.
-    .target(name: "KeptCore", dependencies: ["KeptValues", "KeptSystem", "KeptSchema", "CPlatform", "KeptEngine"]),
+    .target(
+      name: "KeptCore",
+      dependencies: ["KeptValues", "KeptSystem", "KeptSchema", "KeptSecrets", "CPlatform", "KeptEngine"]),
 
-    // The encryption of secrets, and the providers of its key. Only its tests use it yet.
+    // The encryption of secrets, and the providers of its key.
     .target(name: "KeptSecrets", dependencies: ["KeptValues", "KeptSystem", "CPlatform", "CSodium"]),
 
     // Declarations: what a key may hold.
@@ -106,7 +108,7 @@ let package = Package(
     .testTarget(
       name: "KeptCoreTests",
       dependencies: [
-        "KeptValues", "KeptSystem", "KeptSchema", "KeptEngine", "KeptCore", "CPlatform",
+        "KeptValues", "KeptSystem", "KeptSchema", "KeptSecrets", "KeptEngine", "KeptCore", "CPlatform",
         "kept-test-child",
       ]),
     .testTarget(name: "KeptSecretsTests", dependencies: ["KeptSecrets", "KeptValues", "KeptSystem", "CPlatform"]),

@@ -10,6 +10,12 @@ package struct DataKeys: Sendable {
   package let current: UInt32
   let keys: [UInt32: LockedBytes]
 
+  /// Whether they are the keys that a document names.
+  package func areKeys(of document: SecretsDocument) -> Bool {
+    store == document.id
+      && document.keys.allSatisfy { keys[$0.number] != nil && $0.isCurrent == ($0.number == current) }
+  }
+
   /// Encrypts a value for a key of the store, as of a revision.
   ///
   /// - Parameter plain: the kind of the value, and its payload.

@@ -37,6 +37,8 @@ public struct PastChange: Sendable, Equatable {
   let first: Revision
   /// Whether parts of these commits are other changes.
   let isTorn: Bool
+  /// The sealed bytes of the old value, if it is a secret that was encrypted.
+  let sealed: [UInt8]?
 }
 
 extension PastChange {
@@ -72,7 +74,7 @@ public enum PastValue: Sendable, Equatable {
   /// The key had no value.
   case absent
   case value(Value)
-  /// The key was declared secret, or is now: its values are not kept.
+  /// The key was declared secret, or is now: its values are not kept, or only encrypted.
   case secret
   /// The value was too large to be kept.
   case notKept

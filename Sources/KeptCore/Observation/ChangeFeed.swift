@@ -38,9 +38,10 @@ final class ChangeFeed: CommitObserver {
   /// Whether any handle observes the store, as far as a look without the lock can tell.
   package var isObserved: Bool { hasObservers.load(ordering: .acquiring) }
   private let storage: any Storage
+  private let secrets: StoreSecrets?
 
   init(_ storage: any Storage) {
-    self.storage = storage
+    (self.storage, secrets) = (storage, (storage as? any SecretStorage)?.secrets)
     Fork.join(self)
   }
 
@@ -53,6 +54,11 @@ final class ChangeFeed: CommitObserver {
   func add(
     _ observer: Observer, reading layerStack: LayerStack
   ) throws(StoreError) -> (present: [Change], revision: Revision) {
+    if let secrets, (try? secrets.areEncrypted()) == true {
+      // Those that are locked are wanted then.
+      _ = try storage.entries(in: [observer.scope])
+      _ = secrets.unlock()
+    }
     let (present, revision, mail) = try state.update { state throws(StoreError) in
       let stored = try storage.entries(in: [observer.scope])
       try Allowance.ask(forEntries: 2 * (stored.entries.count + state.known.count), to: Self.purpose)
@@ -96,6 +102,20 @@ final class ChangeFeed: CommitObserver {
     let mail = try state.update { state throws(StoreError) -> [Observer] in
       guard !state.groups.isEmpty else { return [] }
       try state.advance(storage)
+      return state.takeMail()
+    }
+    Self.notify(mail)
+    // Secrets may have been left out.
+    if let secrets, secrets.isWanted { _ = secrets.unlock() }
+  }
+
+  /// Reads the observed keys again, because secrets can be read now that could not before.
+  func readAgain() {
+    guard isObserved else { return }
+    let mail = state.update { state -> [Observer] in
+      guard !state.groups.isEmpty else { return [] }
+      // What cannot be read is read with the next commit.
+      try? state.resync(storage)
       return state.takeMail()
     }
     Self.notify(mail)

@@ -7,8 +7,9 @@ extension Store {
   /// Takes a snapshot of the values that were stored at a revision, as far as the history has them.
   ///
   /// Declarations, layers and registered defaults are the current ones. Reading a key whose value the history has not
-  /// kept throws `unsupported`; it keeps no secrets. A value that is older than the history has the revision that the
-  /// history begins with. In C: `kept_snapshot_at`. In Python: `settings.snapshot(prefix, at=revision)`.
+  /// kept throws `unsupported`; it keeps no secrets, unless they are encrypted. A value that is older than the history
+  /// has the revision that the history begins with. In C: `kept_snapshot_at`. In Python: `settings.snapshot(prefix,
+  /// at=revision)`.
   ///
   /// Throws `absent` for a revision that is later than the store's or earlier than the history, and for one that the
   /// history has only as a part of a change, see ``History/missing``. Throws `unsupported` for a storage without a
@@ -22,7 +23,7 @@ extension Store {
     try history.shown.check(revision, upTo: stored.revision)
     try Allowance.ask(
       forEntries: stored.entries.count + stored.unreadable.count + history.changes.count, to: "take a snapshot")
-    let (past, lost) = history.entries(at: revision, from: stored)
+    let (past, lost) = history.entries(at: revision, from: stored, opening: openSecret)
     return Snapshot(CopiedContents(past), prefix: prefix, of: identity, layerState, lost: lost)
   }
 }
@@ -56,18 +57,25 @@ extension History {
 
   /// Returns the entries as of a revision, and those that it has not kept.
   fileprivate func entries(
-    at revision: Revision, from stored: StoredEntries
+    at revision: Revision, from stored: StoredEntries, opening open: (PastChange) throws(StoreError) -> Value
   ) -> (entries: StoredEntries, lost: [KeyName: PastValue]) {
     var lost: [KeyName: PastValue] = [:]
-    var (old, since) = ([KeyName: PastValue](), [KeyName: Revision]())
+    var (old, since) = ([KeyName: PastChange](), [KeyName: Revision]())
     for change in changes {
       let key = change.key
-      if change.revision > revision { old[key] = change.old } else if since[key] == nil { since[key] = change.revision }
+      if change.revision > revision { old[key] = change } else if since[key] == nil { since[key] = change.revision }
     }
     var past = StoredEntries(entries: [], revision: revision)
-    func add(_ key: KeyName, _ declaration: Declaration?, _ value: PastValue) {
-      let set = since[key] ?? completeAfter
+    func add(_ key: KeyName, _ declaration: Declaration?, _ change: PastChange) {
+      let (value, set) = (change.old, since[key] ?? completeAfter)
       switch value {
+      case .secret where change.sealed != nil && declaration?.isSecret == true:
+        do throws(StoreError) {
+          let entry = Entry(value: try open(change), revision: set, declaration: declaration)
+          past.entries.append(KeyedEntry(key: key, entry: entry))
+        } catch {
+          past.unreadable.append(UnreadableEntry(key: key, reason: error, revision: set, declaration: declaration))
+        }
       case .absent:
         let entry = Entry(value: nil, revision: 0, declaration: declaration)
         if declaration != nil { past.entries.append(KeyedEntry(key: key, entry: entry)) }
@@ -81,20 +89,20 @@ extension History {
       }
     }
     for keyed in stored.entries {
-      if let value = old.removeValue(forKey: keyed.key) {
-        add(keyed.key, keyed.entry.declaration, value)
+      if let change = old.removeValue(forKey: keyed.key) {
+        add(keyed.key, keyed.entry.declaration, change)
       } else {
         past.entries.append(keyed)
       }
     }
     for entry in stored.unreadable {
-      if let value = old.removeValue(forKey: entry.key) {
-        add(entry.key, entry.declaration, value)
+      if let change = old.removeValue(forKey: entry.key) {
+        add(entry.key, entry.declaration, change)
       } else {
         past.unreadable.append(entry)
       }
     }
-    for (key, value) in old { add(key, nil, value) }
+    for (key, change) in old { add(key, nil, change) }
     return (past, lost)
   }
 }

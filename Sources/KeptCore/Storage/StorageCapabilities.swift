@@ -42,6 +42,11 @@ protocol HistoricalStorage: Storage {
   func set(_ limits: HistoryLimits) throws(StoreError)
 }
 
+/// A storage that may encrypt secrets.
+protocol SecretStorage: Storage {
+  var secrets: StoreSecrets { get }
+}
+
 /// A storage that marks the lists of declarations that it has.
 protocol MarkingStorage: Storage {
   /// Whether the store has declared the keys that a text lists, and its values fit.

@@ -253,9 +253,19 @@ extension SettingsAccess {
 
   /// The entry of a key; nil if its value cannot be read, which is reported when it is read.
   private func readableEntry(for key: KeyName) throws(StoreError) -> Entry? {
-    do throws(StoreError) { return try entry(for: key) } catch {
+    do throws(StoreError) { return try entryToDeclare(key) } catch {
       guard error.code == .corrupt else { throw error }
       return nil
+    }
+  }
+
+  /// The entry of a key, without the value if that is a secret that is locked: declaring it asks no provider.
+  fileprivate func entryToDeclare(_ key: KeyName) throws(StoreError) -> Entry? {
+    do throws(StoreError) {
+      return if let self = self as? Store { try self.storage().entry(for: key) } else { try entry(for: key) }
+    } catch {
+      guard error.code == .unavailable, let locked = try store.lockedEntry(for: key) else { throw error }
+      return locked
     }
   }
 
@@ -283,7 +293,7 @@ extension SettingsAccess {
       return (news, misfits, fit)
     }
     for (key, declaration) in list {
-      let entry = try entry(for: key)
+      let entry = try entryToDeclare(key)
       guard entry?.declaration == declaration else {
         news.append((key, declaration))
         continue
@@ -304,7 +314,7 @@ extension Store {
   func declaration(of key: KeyName) throws(StoreError) -> Declaration? {
     try checkOpen()
     if let known = key.withPrepared({ knownKey($0) }) { return known.declaration }
-    return try entry(for: key)?.declaration
+    return try entryToDeclare(key)?.declaration
   }
 
   /// Throws `locked` for a key that the administrator has locked.

@@ -6,6 +6,7 @@
 // for Swift programs, which have the runtime's.
 
 import KeptSchema
+import KeptSecrets
 import KeptSystem
 import KeptValues
 
@@ -35,6 +36,7 @@ enum EagerInitialization {
   private static let isOverBeforeFork: Bool = {
     _ = KeyFileName.key(at: "%2e.json")
     PatternLibrary.prepare()
+    Sodium.prepare()
     let schema =
       #"{"type":"object","properties":{"a":{"type":"string","enum":["a"]},"#
       + #""b":{"type":"array","uniqueItems":true,"items":{"multipleOf":0.5}}}}"#

@@ -79,7 +79,12 @@ extension SettingsAccess {
 
   public func listedKeys(prefix: ExactString) throws(StoreError) -> [KeyName] {
     let (stored, declared) = (try storedKeys(prefix: prefix), try declaredKeys(prefix: prefix))
-    return try store.listed(stored, declared, prefix: prefix) { key throws(StoreError) in try contains(key) }
+    return try store.listed(stored, declared, prefix: prefix) { key throws(StoreError) in
+      do throws(StoreError) { return try contains(key) } catch {
+        guard error.code == .unavailable, try store.lockedEntry(for: key) != nil else { throw error }
+        return true
+      }
+    }
   }
 
   private func declaredKeys(prefix: ExactString) throws(StoreError) -> Set<KeyName> {

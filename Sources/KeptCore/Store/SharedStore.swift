@@ -20,6 +20,10 @@ final class SharedStore: Sendable {
     let witnessed = storage as? any ObservableStorage
     isWitnessed = witnessed != nil
     witnessed?.report(to: feed)
+    secrets?.whenUnlocked { [weak feed, weak watcher] in
+      feed?.readAgain()
+      watcher?.fetchMail()
+    }
   }
 
   /// Commits a batch, and delivers it to the observers of every handle.

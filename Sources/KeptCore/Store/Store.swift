@@ -209,7 +209,7 @@ extension Store {
   public var store: Store { self }
 
   public func entry(for key: KeyName) throws(StoreError) -> Entry? {
-    try storage().entry(for: key)
+    try unlocking { () throws(StoreError) in try storage().entry(for: key) }
   }
 
   public func resolved(_ key: KeyName) throws(StoreError) -> Resolved {
@@ -220,7 +220,9 @@ extension Store {
   private func layeredEntry(for key: KeyName) throws(StoreError) -> Entry? {
     guard let view = layerStack.view, let storage = fast else { return try entry(for: key) }
     try checkOpen()
-    return try storage.entry(for: key, view: view.takeUnretainedValue())
+    return try unlocking { () throws(StoreError) in
+      try storage.entry(for: key, view: view.takeUnretainedValue())
+    }
   }
 
   public func storedKeys(prefix: ExactString) throws(StoreError) -> [KeyName] {
@@ -308,7 +310,7 @@ extension Store {
     try checkOpen()
     // Of a transaction that wrote nothing, only what it read is checked.
     if !batch.isEmpty { try checkMayWrite() }
-    let commit = try shared.commit(batch)
+    let commit = try unlocking { () throws(StoreError) in try shared.commit(batch) }
     if !commit.isEmpty || batch.schemaVersion != nil { hasWritten.store(true, ordering: .releasing) }
     if !commit.isEmpty, commit.hasDeclarations, !batch.isAdmittedAsItIs { reportDeprecated(in: commit) }
     return commit

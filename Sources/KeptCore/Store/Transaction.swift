@@ -1,6 +1,7 @@
 // Edits that wait for their commit, and the reads they are based on. A transaction holds no lock: at its commit, the
 // storage checks that nothing it read has changed since the revision at which it began to read.
 
+import KeptEngine
 public import KeptSchema
 import KeptSystem
 public import KeptValues
@@ -44,7 +45,9 @@ public final class Transaction: SettingsAccess {
   }
 
   public func entry(for key: KeyName) throws(StoreError) -> Entry? {
-    try open { state throws(StoreError) in try state.entry(key, in: store) }
+    try store.unlocking { () throws(StoreError) in
+      try open { state throws(StoreError) in try state.entry(key, in: store) }
+    }
   }
 
   public func resolved(_ key: KeyName) throws(StoreError) -> Resolved {
@@ -109,7 +112,7 @@ public final class Transaction: SettingsAccess {
       try open { state throws(StoreError) in
         var declared: [(key: KeyName, entry: Entry, wasSecret: Bool)] = []
         for (key, declaration) in zip(keys, declarations) {
-          let old = try state.entry(key, in: store)
+          let old = try state.entryToDeclare(key, in: store)
           if let declaration, let old = old?.declaration {
             do throws(StoreError) { try declaration.follows(old) } catch { throw error.about(key.text) }
           }
@@ -254,6 +257,15 @@ extension Transaction.State {
     return entry
   }
 
+  /// The entry of a key, without the value if that is a secret that is locked.
+  fileprivate mutating func entryToDeclare(_ key: KeyName, in store: Store) throws(StoreError) -> Entry? {
+    do throws(StoreError) { return try entry(key, in: store) } catch {
+      guard error.code == .unavailable, var locked = try store.lockedEntry(for: key) else { throw error }
+      if let declared = batch.declarations[key] { locked.declaration = declared }
+      return locked
+    }
+  }
+
   /// The value as the current declaration admits it; the commit checks again.
   fileprivate func admitted(_ value: Value, for key: KeyName, in store: Store) throws(StoreError) -> Value {
     guard let declaration = try declaration(of: key, in: store) else { return value }
@@ -269,7 +281,7 @@ extension Transaction.State {
     if let declared = batch.declarations[key] { return declared }
     do throws(StoreError) { return try store.declaration(of: key) } catch {
       // A write replaces a value that cannot be read; the commit has the declaration.
-      guard error.code == .corrupt else { throw error }
+      guard error.isOfValue else { throw error }
       return nil
     }
   }
@@ -280,7 +292,8 @@ extension Transaction.State {
     try allowance.take(key.text.utf8.count, to: Self.purpose)
     // The condition is added before it is checked: a read that is refused here makes the commit fail, too.
     relied.insert(.unchanged(key, after: base))
-    let entry = try store.entry(for: key)
+    // No provider of keys is asked with the transaction locked.
+    let entry = try store.storage().entry(for: key)
     if let entry {
       try Condition.check(key, unchangedAfter: base, found: entry.revision)
     } else {

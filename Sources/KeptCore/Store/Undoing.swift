@@ -1,5 +1,6 @@
 // The history of a store, and commits that restore the values that an earlier one has replaced.
 
+import KeptSchema
 public import KeptValues
 
 extension Store {
@@ -96,6 +97,20 @@ extension Store {
   }
 }
 
+extension Store {
+  /// The old value of a change, which is an encrypted secret.
+  func openSecret(of change: PastChange) throws(StoreError) -> Value {
+    try unlocking { () throws(StoreError) in
+      guard let sealed = change.sealed, let secrets = shared.secrets else {
+        throw StoreError(.unsupported, key: change.key.text, "the history keeps no secrets; set the key yourself")
+      }
+      do throws(StoreError) { return try secrets.open(old: sealed, of: change.key) } catch {
+        throw error.about(change.key.text)
+      }
+    }
+  }
+}
+
 extension History {
   /// The reason why the history does not have a revision.
   fileprivate func lack(of revision: Revision) -> String {
@@ -126,6 +141,8 @@ extension Transaction {
     switch change.old {
     case .value(let value): _ = try put(value, for: key, ifRevision: nil)
     case .absent: _ = try delete(key)
+    case .secret where change.sealed != nil && present?.declaration?.isSecret == true:
+      _ = try put(store.openSecret(of: change), for: key, ifRevision: nil)
     case .secret:
       throw StoreError(
         .unsupported, key: key.text,

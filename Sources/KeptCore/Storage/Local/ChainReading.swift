@@ -22,7 +22,7 @@ extension Chain {
       body(name, true)
       return true
     }
-    try forEachState(below: prefix, take: take) { key, state throws(StoreError) in
+    try forEachState(below: prefix, opens: false, take: take) { key, state throws(StoreError) in
       if case .success(let state) = state { body(key, state.value != nil) } else { body(key, true) }
     }
   }
@@ -143,7 +143,7 @@ extension Chain {
       let state = try state(of: key)
       return state.value == nil ? 0 : state.revision
     } catch {
-      guard error.code == .corrupt else { throw error }
+      guard error.isOfValue else { throw error }
       return try state(of: key, ignoresValue: true).revision
     }
   }

@@ -7,7 +7,7 @@ import KeptValues
 
 extension LocalStorage: SnapshotStorage {
   func contents() throws(StoreError) -> any StoredContents {
-    LocalContents(snapshot: try engine.snapshot(), maintenance: readers.maintenance)
+    LocalContents(snapshot: try engine.snapshot(), maintenance: readers.maintenance, secrets: secrets)
   }
 }
 
@@ -16,12 +16,14 @@ private struct LocalContents: StoredContents {
   let snapshot: EngineSnapshot
   // Has the engine until the storage is closed.
   let maintenance: MaintenanceThread
+  let secrets: StoreSecrets
 
   var revision: Revision { snapshot.chain.revision }
   var schemaVersion: UInt32 { snapshot.chain.schemaVersion }
 
   func entry(for key: KeyName) throws(StoreError) -> Entry? {
     do throws(StoreError) { return try snapshot.chain.entry(for: key) } catch {
+      if error.code == .unavailable, secrets.unlock() { return try snapshot.chain.entry(for: key) }
       if error.code == .corrupt { noteDamage() }
       throw error
     }
@@ -32,7 +34,9 @@ private struct LocalContents: StoredContents {
   }
 
   func entries(below prefix: ExactString) throws(StoreError) -> StoredEntries {
-    try list { chain throws(StoreError) in try chain.entries(in: [.prefix(prefix)]) }
+    let found = try list { chain throws(StoreError) in try chain.entries(in: [.prefix(prefix)]) }
+    guard found.unreadable.contains(where: { $0.reason.code == .unavailable }), secrets.unlock() else { return found }
+    return try list { chain throws(StoreError) in try chain.entries(in: [.prefix(prefix)]) }
   }
 
   func forEach(

@@ -59,7 +59,7 @@ extension History {
         PastChange(
           key: change.key, revision: change.revision,
           time: Timestamp(nanosecondsSince1970: change.time.multipliedReportingOverflow(by: 1_000_000).partialValue),
-          old: old, new: new, tag: change.tag, first: change.first, isTorn: false))
+          old: old, new: new, tag: change.tag, first: change.first, isTorn: false, sealed: change.old.sealed))
       following[change.key] = old
     }
     changes = changes.inOrder(of: { .max - $0.revision }, then: \.key.exact)
@@ -71,6 +71,7 @@ extension PastValue {
     self =
       switch old {
       case .absent: .absent
+      case .value where old.sealed != nil: .secret
       case .value: try old.value().map { .value($0) } ?? .unknown
       case .secret: .secret
       case .notKept: .notKept
@@ -89,8 +90,8 @@ extension PastValue {
         case let value?: .value(value)
         }
     } catch {
-      guard error.code == .corrupt else { throw error }
-      self = .unknown
+      guard error.isOfValue else { throw error }
+      self = error.code == .corrupt ? .unknown : .secret
     }
   }
 }

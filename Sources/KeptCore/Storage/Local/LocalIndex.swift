@@ -113,8 +113,9 @@ final class LocalIndex: EngineFollower {
     (try? chain.loadedState(of: key)).map { Entry($0) }
   }
 
-  /// Adds a key that was read, unless readers find its value in the image.
+  /// Adds a key that was read, unless readers find its value in the image, or it is a secret that was sealed.
   func add(_ key: KeyName, _ state: KeyState, _ chain: Chain, in view: ReadView?) {
+    if state.isSealed { return }
     let entry = Entry(state)
     self.state.updateQuietly { state in
       // The engine's lock is held, so both are as of the same time, and the image does not change.
@@ -200,9 +201,9 @@ extension ValuesReader {
 }
 
 extension Record {
-  /// Whether no declaration decides what it reads as.
+  /// Whether no declaration decides what it reads as, and it is not a secret that was sealed.
   fileprivate var readsAsStored: Bool {
-    !flags.contains(.misfit) && (value.kind != 0 || !flags.contains(.declared))
+    !value.isSealed && !flags.contains(.misfit) && (value.kind != 0 || !flags.contains(.declared))
   }
 }
 

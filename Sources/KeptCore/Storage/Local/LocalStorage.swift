@@ -17,6 +17,7 @@ public final class LocalStorage: Storage {
 
   let engine: Engine
   let readers = LocalIndex()
+  let secrets: StoreSecrets
   let busyTimeoutMilliseconds: Int
   private let watchers = Monitor(Watchers())
   private let commitObserver = Monitor<(any CommitObserver)?>(nil)
@@ -65,9 +66,14 @@ public final class LocalStorage: Storage {
     path = resolved.path
     fileSystem = if let given = resolved.fileSystem { given } else { try FileSystem(of: path) }
     try fileSystem.checkLocal(path)
+    secrets = StoreSecrets(now: { now() / 1_000_000 })
     engine = try Engine(
-      try OpenFolder.own(path), timeoutMilliseconds: Int64(timeout), follower: readers,
+      try OpenFolder.own(path), timeoutMilliseconds: Int64(timeout), follower: readers, secrets: secrets,
       fits: Self.fits)
+    secrets.begin { [weak engine] () throws(StoreError) in
+      guard let engine else { throw StoreError(.closed, "the store was closed; open it again") }
+      return try engine.holdFolder()
+    }
     readers.maintenance.begin(engine)
     forked = ForkedParts(readers, watchers)
     Fork.join(forked)
@@ -276,7 +282,7 @@ extension LocalStorage: FastStorage {
       let place: PlacedValue? = if case .inJournal(let place) = try chain.change(of: name)?.value { place } else { nil }
       let state = try chain.state(of: name, ignoresValue: place != nil)
       return try add(edit, of: name, state.declaration.map { .stored($0) }, to: frames) { value throws(StoreError) in
-        guard let place else { return value == state.value }
+        guard let place else { return value == state.value && !state.isSealed }
         guard let value else { return false }
         return try place.isSame(as: value)
       }
@@ -369,6 +375,8 @@ extension LocalStorage {
   /// Whether observers in this process receive what it commits.
   private var isObserved: Bool { commitObserver.read(\.self)?.isObserved == true }
 }
+
+extension LocalStorage: SecretStorage {}
 
 extension LocalStorage: ObservableStorage {
   package func report(to commitObserver: any CommitObserver) { self.commitObserver.update { $0 = commitObserver } }

@@ -19,6 +19,9 @@ final class LongCommit {
   private var relied: Set<KeyName> = []
   private var otherConditions: [Condition] = []
   private let author: (writer: UInt64, now: @Sendable () -> Int64)
+  private let secrets: StoreSecrets
+  // Whether it sets a key that is declared secret.
+  private var hasSecrets = false
   private var places: [FrameWriter.Mark] = []
   // The changes of how many keys are replaced from an index on, and where those in their place are in the frame.
   private var amendments: [(replaced: Range<Int>, start: FrameWriter.Mark, end: FrameWriter.Mark)] = []
@@ -46,7 +49,7 @@ final class LongCommit {
   init(_ batch: Batch, _ chain: Chain, _ storage: LocalStorage) throws(StoreError) {
     var batch = batch
     try batch.completion?.complete(&batch, chain)
-    (self.batch, author) = (batch, (storage.engine.author, storage.now))
+    (self.batch, author, secrets) = (batch, (storage.engine.author, storage.now), storage.secrets)
     base = (chain.revision, chain.schemaVersion, chain.lists)
     for condition in batch.conditions {
       if condition.mayFail(at: chain.revision) { try chain.check(condition, of: batch) }
@@ -89,13 +92,14 @@ final class LongCommit {
     try chain.forEachState(of: named.map(\.key), take: take) { index, state throws(StoreError) in
       let (key, edit) = named[index]
       let known: Entry?? = state.map { Entry($0) }
-      let change = try batch.change(of: key, by: edit, chain, at: chain.revision + 1, known: known)
+      let change = try batch.change(of: key, by: edit, chain, at: chain.revision + 1, known: known, secrets)
       guard let change else { return }
       if change.erases { frames.markErasing() }
       if change.new.declaration != nil { hasDeclarations = true }
       if change.redeclares { redeclares = true }
+      if change.new.declaration?.isSecret == true { hasSecrets = true }
       begin()
-      try frames.add(change)
+      try frames.add(change, secrets)
     }
   }
 
@@ -144,7 +148,10 @@ final class LongCommit {
       base.revision = chain.revision
       if try amend(changed, chain) { return true }
     }
-    if hasFrame, frames.begin != chain.position { frames.move(to: chain.place, revision: revision, time: time) }
+    if hasFrame, frames.begin != chain.position {
+      try sealAgain(frames, at: revision)
+      frames.move(to: chain.place, revision: revision, time: time)
+    }
     return true
   }
 
@@ -156,7 +163,7 @@ final class LongCommit {
     for key in Array(changed).inOrder(of: \.exact) {
       let edit = part.edits[key]
       let isNamed = edit != nil || part.declarations[key] != nil
-      let change = isNamed ? try part.change(of: key, by: edit, chain, at: chain.revision + 1) : nil
+      let change = isNamed ? try part.change(of: key, by: edit, chain, at: chain.revision + 1, secrets) : nil
       let (first, isThere) = try find(key)
       if !isThere, change == nil { continue }
       found.append((first, isThere ? 1 : 0, change))
@@ -164,6 +171,7 @@ final class LongCommit {
       if change?.erases == true { erases = true }
       if change?.new.declaration != nil { hasDeclarations = true }
       if change?.redeclares == true { redeclares = true }
+      if change?.new.declaration?.isSecret == true { hasSecrets = true }
     }
     if found.isEmpty { return false }
     let old = frames
@@ -173,12 +181,21 @@ final class LongCommit {
         try frames.add(old, from: places[next], to: places[first])
         next = first + count
         let start = frames.mark
-        if let change { try frames.add(change) }
+        if let change { try frames.add(change, secrets) }
         amendments.append((first..<next, start, frames.mark))
       }
       try frames.add(old, from: places[next], to: places[places.count - 1])
+      try sealAgain(frames, at: chain.revision + 1)
     }
     return true
+  }
+
+  /// Seals its secrets again for the revision that it has now.
+  private func sealAgain(_ frames: FrameWriter, at revision: Revision) throws(StoreError) {
+    guard hasSecrets else { return }
+    try frames.replaceSealed { key, sealed throws(StoreError) in
+      try secrets.seal(again: sealed, of: key, at: revision)
+    }
   }
 
   /// Takes over what others have made necessary; this need not be done with the write lock held.
@@ -219,7 +236,7 @@ final class LongCommit {
   /// - Parameter contents: those before.
   func commit(over contents: EngineSnapshot) -> Commit {
     guard count > 0 else { return Commit(revision: revision, changes: []) }
-    let changes = FrameChanges(frames, places, revision, hasDeclarations: hasDeclarations, over: contents)
+    let changes = FrameChanges(frames, places, revision, hasDeclarations: hasDeclarations, over: contents, secrets)
     return Commit(revision: revision, changes: changes, time: Timestamp(nanosecondsSince1970: time))
   }
 }
@@ -234,13 +251,14 @@ private final class FrameChanges: LaterChanges, @unchecked Sendable {
   private let places: [FrameWriter.Mark]
   private let revision: Revision
   private let contents: EngineSnapshot
+  private let secrets: StoreSecrets
   private let listed = Monitor<[StoredChange]?>(nil)
 
   init(
     _ frames: FrameWriter, _ places: [FrameWriter.Mark], _ revision: Revision, hasDeclarations: Bool,
-    over contents: EngineSnapshot
+    over contents: EngineSnapshot, _ secrets: StoreSecrets
   ) {
-    (self.frames, self.places, self.revision) = (frames, places, revision)
+    (self.frames, self.places, self.revision, self.secrets) = (frames, places, revision, secrets)
     (self.hasDeclarations, self.contents) = (hasDeclarations, contents)
   }
 
@@ -272,7 +290,11 @@ private final class FrameChanges: LaterChanges, @unchecked Sendable {
       // Each part was made from a valid change.
       try? frames.forEachChange(from: places[index], to: places[index + 1]) { part throws(StoreError) in
         switch part.effect {
-        case .value: (new.value, new.revision) = (try part.value(), revision)
+        case .value:
+          (new.value, new.revision) = (try part.value(), revision)
+          if part.stored.isSealed, case .bytes(let sealed) = new.value {
+            new.value = try secrets.open(sealed, of: keys[index], at: revision)
+          }
         case .removed: (new.value, new.revision) = (nil, revision)
         case .declared: new.declaration = .stored(try part.json())
         default: new.declaration = nil

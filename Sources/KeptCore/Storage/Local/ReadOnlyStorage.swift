@@ -49,6 +49,7 @@ final class ReadOnlyStorage: Storage {
     var engine: ReadOnlyEngine?
   }
   private let state: Monitor<State>
+  let secrets: StoreSecrets
   private let refusal: StoreError
   private let path: String
 
@@ -65,7 +66,14 @@ final class ReadOnlyStorage: Storage {
     refusal = reason.refusal(in: path)
     guard let held = OpenFolder(holding: folder.path) else { throw .system("open the folder", path) }
     let timeout = Int64(BusyTimeout.effective(milliseconds: busyTimeoutMilliseconds))
-    state = Monitor(State(engine: try ReadOnlyEngine(held, timeoutMilliseconds: timeout)))
+    // Programs that another user has named are not run.
+    secrets = StoreSecrets(mayRunPrograms: try held.status().owner == Trust.user)
+    let engine = try ReadOnlyEngine(held, timeoutMilliseconds: timeout, secrets: secrets)
+    state = Monitor(State(engine: engine))
+    secrets.begin { [weak engine] () throws(StoreError) in
+      guard let engine else { throw StoreError(.closed, "the store was closed; open it again") }
+      return try engine.holdFolder()
+    }
     Fork.join(self)
   }
 
@@ -144,6 +152,8 @@ final class ReadOnlyStorage: Storage {
     withExtendedLifetime(engine) {}
   }
 }
+
+extension ReadOnlyStorage: SecretStorage {}
 
 extension ReadOnlyStorage: HistoricalStorage {
   func history(in scope: Scope) throws(StoreError) -> History {

@@ -1,0 +1,207 @@
+// The encryption of a store's secrets, as one process has it open: what the file `secrets` says, and the data keys,
+// once a provider has given them. docs/decisions/26-encrypted-secrets.md has the reasons.
+
+import KeptEngine
+import KeptSecrets
+import KeptSystem
+import KeptValues
+import Synchronization
+
+/// Seals and opens the secrets of one open store.
+///
+/// Thread-safe. Until a secret is read or stored, it reads no file. Only ``unlock()`` asks the providers.
+final class StoreSecrets: SecretOpening {
+  fileprivate struct State {
+    /// Where the store is; nil before it is open.
+    var folder: (@Sendable () throws(StoreError) -> OpenFolder)?
+    /// What the file says, and which file that was; nil if there is none.
+    var document: SecretsDocument?
+    var file: FileMark?
+    /// The data keys; nil if no provider has given them.
+    var keys: DataKeys?
+    /// Why not, when that was, and how long no provider is asked again.
+    var refusal: (reason: StoreError, time: Int64, pause: Int64)?
+    var isAsking = false
+    /// Called with no lock held, once there are keys.
+    var whenUnlocked: (@Sendable () -> Void)?
+  }
+  fileprivate struct FileMark: Equatable {
+    let identity: FileIdentity
+    let modified: Int64
+    let size: Int
+  }
+  private let state = Monitor(State())
+  private let wanted = Atomic<Bool>(false)
+  // In milliseconds.
+  private let now: @Sendable () -> Int64
+  private let mayRunPrograms: Bool
+
+  /// How long a provider that has given no key is not asked again, in milliseconds: twice as long each time.
+  private static let shortestPause: Int64 = 2000
+  private static let longestPause: Int64 = 60_000
+
+  init(mayRunPrograms: Bool = true, now: @escaping @Sendable () -> Int64 = { MonotonicTime.milliseconds }) {
+    (self.mayRunPrograms, self.now) = (mayRunPrograms, now)
+    Fork.join(self)
+  }
+
+  deinit { Fork.leave(self) }
+
+  /// Whether a secret was asked for that could not be opened or sealed.
+  var isWanted: Bool { wanted.load(ordering: .acquiring) }
+
+  /// Begins to use the file of a folder, which is opened when it is needed.
+  func begin(_ folder: @escaping @Sendable () throws(StoreError) -> OpenFolder) {
+    state.updateQuietly { $0.folder = folder }
+  }
+
+  /// Sets what is called with no lock held when secrets can be read that could not before.
+  func whenUnlocked(_ body: @escaping @Sendable () -> Void) { state.updateQuietly { $0.whenUnlocked = body } }
+
+  // MARK: - Values
+
+  /// Whether secrets are encrypted now.
+  ///
+  /// The answer holds as long as the write lock is held.
+  func areEncrypted() throws(StoreError) -> Bool {
+    try state.updateQuietly { state throws(StoreError) in
+      try state.refresh()
+      return state.document?.isPlain == false
+    }
+  }
+
+  /// Seals a secret, with the write lock held; nil if secrets are not encrypted.
+  ///
+  /// Throws `unavailable` without the data key.
+  func seal(_ value: Value, of key: KeyName, at revision: Revision) throws(StoreError) -> [UInt8]? {
+    let keys: DataKeys? = try state.updateQuietly { state throws(StoreError) in
+      try state.refresh()
+      return state.document?.isPlain == false ? try dataKeys(state, "cannot be stored") : nil
+    }
+    guard let keys else { return nil }
+    var sealed: [UInt8] = []
+    try value.withStored { stored throws(StoreError) in
+      let plain = try LockedBytes(count: 1 + stored.payload.count) { plain in
+        plain[0] = stored.kind
+        for (index, byte) in stored.payload.enumerated() { plain[1 + index] = byte }
+      }
+      sealed = try plain.withBytes { plain throws(StoreError) in try keys.seal(plain, for: key, at: revision) }
+    }
+    return sealed
+  }
+
+  func open(_ sealed: [UInt8], of key: KeyName, at revision: Revision) throws(StoreError) -> Value {
+    try openAny(sealed, of: key, at: revision)
+  }
+
+  /// Opens a value of the history.
+  func open(old sealed: [UInt8], of key: KeyName) throws(StoreError) -> Value {
+    try openAny(sealed, of: key, at: nil)
+  }
+
+  private func openAny(_ sealed: [UInt8], of key: KeyName, at revision: Revision?) throws(StoreError) -> Value {
+    let keys = try state.updateQuietly { state throws(StoreError) in try dataKeys(state, "cannot be read") }
+    let plain: LockedBytes
+    do throws(StoreError) {
+      plain = try sealed.withUnsafeBufferPointer { sealed throws(StoreError) in
+        try keys.open(sealed, for: key, at: revision)
+      }
+    } catch {
+      // Another process may have rotated the keys.
+      if error.code == .unavailable { wanted.store(true, ordering: .releasing) }
+      throw error
+    }
+    let value = try plain.withBytes { plain throws(StoreError) -> Value? in
+      guard let kind = plain.first, kind != StoredValue.sealed else { return nil }
+      let payload = UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: plain[1...]))
+      return try StoredValue(kind: kind, payload: payload).value()
+    }
+    guard let value else {
+      throw StoreError(.corrupt, "its encrypted value is malformed; set the key again, or remove it")
+    }
+    return value
+  }
+
+  /// Seals a value again for another revision; nil if it has that.
+  func seal(again sealed: [UInt8], of key: KeyName, at revision: Revision) throws(StoreError) -> [UInt8]? {
+    let header = try sealed.withUnsafeBufferPointer { sealed throws(StoreError) in try SealedHeader(sealed) }
+    if header.revision == revision { return nil }
+    return try seal(open(old: sealed, of: key), of: key, at: revision)
+  }
+
+  // MARK: - Keys
+
+  /// The data keys for a secret; if they are missing, notes that they are wanted.
+  private func dataKeys(_ state: State, _ what: String) throws(StoreError) -> DataKeys {
+    if let keys = state.keys { return keys }
+    wanted.store(true, ordering: .releasing)
+    let reason = state.refusal?.reason.message ?? "no provider of its key was asked yet; try again"
+    throw StoreError(.unavailable, "it is an encrypted secret, which \(what): \(reason)")
+  }
+
+  /// Asks the providers for the data keys, if a secret was asked for without them, and if it was not done recently.
+  ///
+  /// It may run programs and take long: do not call it while holding a lock.
+  /// - Returns: whether trying again what has failed may have another result.
+  func unlock() -> Bool {
+    let (document, result): (SecretsDocument?, Bool?) = state.wait { state -> (SecretsDocument?, Bool?)? in
+      if state.isAsking { return nil }
+      // Another thread may have asked since.
+      guard isWanted else { return (nil, state.keys != nil || state.refusal != nil) }
+      do throws(StoreError) { try state.refresh() } catch {
+        state.refusal = (error, now(), 0)
+        return (nil, true)
+      }
+      if state.keys != nil {
+        wanted.store(false, ordering: .releasing)
+        return (nil, true)
+      }
+      if let refusal = state.refusal, refusal.time...refusal.time + refusal.pause ~= now() { return (nil, true) }
+      state.isAsking = true
+      return (state.document, nil)
+    }
+    if let result { return result }
+    var access = ProviderAccess()
+    access.mayRunPrograms = mayRunPrograms
+    let keys: Result<DataKeys, StoreError> = Result { () throws(StoreError) in
+      guard let document else {
+        throw StoreError(.unavailable, "the store has no file secrets; restore it from a backup")
+      }
+      return try document.unlock(access)
+    }
+    let whenUnlocked = state.update { state in
+      state.isAsking = false
+      wanted.store(false, ordering: .releasing)
+      switch keys {
+      case .success(let keys): (state.keys, state.refusal) = (keys, nil)
+      case .failure(let reason):
+        let pause = min(max(2 * (state.refusal?.pause ?? 0), Self.shortestPause), Self.longestPause)
+        state.refusal = (reason, now(), pause)
+      }
+      return state.keys == nil ? nil : state.whenUnlocked
+    }
+    whenUnlocked?()
+    return true
+  }
+}
+
+extension StoreSecrets.State {
+  /// Reads the file, if it is another one than before.
+  fileprivate mutating func refresh() throws(StoreError) {
+    guard let folder = try folder?() else { return }
+    let found = folder.status(of: SecretsFile.name).map {
+      StoreSecrets.FileMark(identity: $0.identity, modified: $0.modified, size: $0.size)
+    }
+    guard found != file else { return }
+    document = found == nil ? nil : try SecretsFile.read(in: folder)
+    (file, refusal) = (found, nil)
+    if let document, keys?.areKeys(of: document) == true { return }
+    keys = nil
+  }
+
+}
+
+extension StoreSecrets: ForkAware {
+  /// The thread that asks is the parent's.
+  func afterForkInChild() { state.updateQuietly { $0.isAsking = false } }
+}

@@ -1,0 +1,27 @@
+// Reading and storing secrets that are encrypted: the providers of their keys are asked here, where no lock is held.
+
+import KeptValues
+
+extension Store {
+  /// Runs `body` again if it has failed for want of the keys of secrets, and providers have been asked for them since.
+  ///
+  /// Call it while holding no lock.
+  func unlocking<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    do throws(StoreError) { return try body() } catch {
+      guard error.code == .unavailable, let secrets = shared.secrets, secrets.unlock() else { throw error }
+      return try body()
+    }
+  }
+
+  /// The entry of a key whose value is a secret that is locked, without the value; nil if it is not one.
+  func lockedEntry(for key: KeyName) throws(StoreError) -> Entry? {
+    guard shared.secrets != nil, let found = try storage().entries(in: [.key(key)]).unreadable.first,
+      found.reason.code == .unavailable
+    else { return nil }
+    return Entry(value: nil, revision: found.revision, declaration: found.declaration)
+  }
+}
+
+extension SharedStore {
+  var secrets: StoreSecrets? { (storage as? any SecretStorage)?.secrets }
+}

@@ -1,0 +1,338 @@
+// Secrets of a store whose file `secrets` says that they are encrypted: they read and write as others do, and are in no
+// file of the store.
+
+import Foundation
+@testable import KeptEngine
+@testable import KeptSchema
+@testable import KeptSecrets
+@testable import KeptSystem
+@testable import KeptValues
+import Testing
+
+@testable import KeptCore
+
+@Suite(.timeLimit(.minutes(30))) struct `A secret in an encrypted store` {
+  private let folder: TemporaryFolder
+  private let path: String
+  private let keyFile: String
+  // In nanoseconds: a provider that has given no key is asked again as this says.
+  private let clock = Monitor<Int64>(1_795_000_000_000_000_000)
+
+  init() throws {
+    folder = try TemporaryFolder()
+    (path, keyFile) = (folder.path + "/store", folder.path + "/key")
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    try encrypt()
+  }
+
+  /// Makes the file `secrets`, with a key file as the provider.
+  private func encrypt() throws {
+    var document = try SecretsDocument.plain()
+    _ = try document.encrypt(with: .keyFile(keyFile), KeyFile.make(keyFile), at: .now)
+    try SecretsFile.write(document, in: OpenFolder.own(path))
+  }
+
+  private func open() throws -> (LocalStorage, Store) {
+    let storage = try LocalStorage(StoreFolder(path: path), busyTimeoutMilliseconds: 5000) { [clock] in
+      clock.update {
+        $0 += 1000
+        return $0
+      }
+    }
+    return (storage, Store(storage: storage))
+  }
+
+  private func openWithSecret() throws -> (LocalStorage, Store) {
+    let opened = try open()
+    try opened.1.declare(Declaration(json: #"{"type":"string","secret":true}"#), forKey: "token")
+    return opened
+  }
+
+  private func lock() throws { try FileManager.default.moveItem(atPath: keyFile, toPath: keyFile + ".away") }
+  private func unlock() throws { try FileManager.default.moveItem(atPath: keyFile + ".away", toPath: keyFile) }
+  private func passTime() { clock.update { $0 += 3_600_000_000_000 } }
+
+  /// The files of the store that contain a text.
+  private func files(with text: String) throws -> [String] {
+    let files = try #require(FileManager.default.enumerator(atPath: path))
+    return try files.compactMap { $0 as? String }.filter { name in
+      var isFolder: ObjCBool = false
+      guard FileManager.default.fileExists(atPath: "\(path)/\(name)", isDirectory: &isFolder), !isFolder.boolValue
+      else { return false }
+      return try Data(contentsOf: URL(filePath: "\(path)/\(name)")).range(of: Data(text.utf8)) != nil
+    }
+  }
+
+  @Test(arguments: [0, 300, 100_000])
+  func `is read as it was set, and in no file at any time`(_ length: Int) throws {
+    let tail = String(repeating: "x", count: length)
+    let (storage, store) = try openWithSecret()
+    try store.set("open", forKey: "other")
+    for round in ["SECRET1", "SECRET2"] {
+      try store.set(.string(round + tail), forKey: "token")
+      #expect(try store.value(forKey: "token") == .string(round + tail))
+      #expect(try files(with: "SECRET") == [])
+      try storage.engine.checkpoint()
+      #expect(try store.value(forKey: "token") == .string(round + tail))
+      #expect(try store.snapshot().value(forKey: "token") == .string(round + tail))
+      #expect(try files(with: "SECRET") == [])
+    }
+    let revision = try store.currentRevision()
+    try store.set(.string("SECRET2" + tail), forKey: "token")
+    #expect(try store.currentRevision() == revision, "it is no change")
+    store.close()
+    #expect(try files(with: "SECRET") == [] && !files(with: "open").isEmpty)
+    let (_, again) = try open()
+    #expect(try again.value(forKey: "token") == .string("SECRET2" + tail) && again.value(forKey: "other") == "open")
+    #expect(try again.remove("token") && !again.contains("token"))
+    again.close()
+  }
+
+  @Test func `of any kind is read as it was set`() throws {
+    let (storage, store) = try open()
+    for (index, value) in Value.oneOfEachKind.enumerated() {
+      let type =
+        switch value {
+        case .bool: "boolean"
+        case .int, .uint: "integer"
+        case .double: "number"
+        case .bytes: "bytes"
+        case .date: "date"
+        case .array: "array"
+        case .dictionary: "object"
+        default: "string"
+        }
+      try store.declare(Declaration(json: #"{"type":"\#(type)","secret":true}"#), forKey: "k\(index)")
+      try store.set(value, forKey: "k\(index)")
+    }
+    func check(_ store: Store) throws {
+      for (index, value) in Value.oneOfEachKind.enumerated() { #expect(try store.value(forKey: "k\(index)") == value) }
+    }
+    try check(store)
+    try storage.engine.checkpoint()
+    try check(store)
+    store.close()
+    let (_, again) = try open()
+    try check(again)
+  }
+
+  @Test func `is read by another process, and read where another process sets it`() throws {
+    let (_, store) = try openWithSecret()
+    try store.set("SECRET1", forKey: "token")
+    let child = try ChildProcess(opening: path)
+    #expect(try child.ask("get", "token") == #""SECRET1""#)
+    let received = ReceivedNotices()
+    let subscription = try store.observe(.key(key("token")), received.add)
+    #expect(try child.ask("set", "token", #""SECRET2""#) == "ok")
+    #expect(received.first(1)[0].changes.map(\.new) == ["SECRET2"])
+    #expect(try store.value(forKey: "token") == "SECRET2")
+    #expect(try files(with: "SECRET") == [])
+    try child.finish()
+    subscription.cancel()
+  }
+
+  @Test func `is delivered to observers with the old and the new value`() throws {
+    let (_, store) = try openWithSecret()
+    try store.set("SECRET1", forKey: "token")
+    let received = ReceivedNotices()
+    let subscription = try store.observe(.prefix("t"), initial: true, received.add)
+    try store.set("SECRET2", forKey: "token")
+    let changes = received.first(2).flatMap(\.changes)
+    #expect(changes.map(\.new) == ["SECRET1", "SECRET2"] && changes.last?.old == "SECRET1")
+    subscription.cancel()
+  }
+
+  @Test func `is sealed and erased when its key is declared later`() throws {
+    let (_, store) = try open()
+    try store.set("SECRET1", forKey: "token")
+    try store.set("SECRET2", forKey: "token")
+    #expect(try files(with: "SECRET") != [])
+    try store.declare(Declaration(json: #"{"type":"string","secret":true}"#), forKey: "token")
+    #expect(try store.value(forKey: "token") == "SECRET2")
+    store.close()
+    #expect(try files(with: "SECRET") == [])
+    let (_, again) = try open()
+    #expect(try again.value(forKey: "token") == "SECRET2")
+    #expect(try again.history(of: "token").changes.allSatisfy { $0.old == .absent || $0.old == .secret })
+  }
+
+  @Test func `that was replaced is restored by an undo, and sealed again`() throws {
+    let (storage, store) = try openWithSecret()
+    try store.set("SECRET1", forKey: "token")
+    storage.engine.endChange()
+    try store.set("SECRET2", forKey: "token")
+    storage.engine.endChange()
+    let replaced = try store.currentRevision()
+    try storage.engine.checkpoint()
+    #expect(try store.history(of: "token").changes.map(\.old) == [.secret, .absent])
+    #expect(try !store.history(of: "token").json.contains("SECRET"))
+    try store.undo(revision: replaced)
+    #expect(try store.value(forKey: "token") == "SECRET1")
+    try store.undo(revision: store.currentRevision())
+    #expect(try store.value(forKey: "token") == "SECRET2")
+    // It would be stored as it is.
+    try store.undeclare("token")
+    let last = try store.history(of: "token").changes[0].revision
+    #expect(code { try store.undo(revision: last) } == .unsupported)
+    store.close()
+    #expect(try files(with: "SECRET") == [])
+  }
+
+  @Test func `is unavailable without its key, and everything else works`() throws {
+    let (first, set) = try openWithSecret()
+    try set.set("SECRET1", forKey: "token")
+    try set.set(1, forKey: "other")
+    try first.engine.checkpoint()
+    set.close()
+    try lock()
+    let (storage, store) = try openWithSecret()
+    let refusal = #expect(throws: StoreError.self) { try store.value(forKey: "token") }
+    #expect(refusal?.code == .unavailable && refusal?.key == "token")
+    #expect(refusal?.message.contains("the key file \(keyFile)") == true, "\(refusal?.message ?? "")")
+    #expect(try store.value(forKey: "other") == 1 && store.keys() == ["other", "token"])
+    try store.set(2, forKey: "other")
+    #expect(try store.snapshot().value(forKey: "other") == 2)
+    #expect(code { try store.snapshot().value(forKey: "token") } == .unavailable)
+    #expect(code { try store.set("SECRET2", forKey: "token") } == .unavailable, "a new value needs the data key")
+    let received = ReceivedNotices()
+    let subscription = try store.observe(.prefix(""), received.add)
+    try store.set(3, forKey: "other")
+    #expect(received.first(1)[0].changes.map(\.new) == [3])
+    try store.declare(Declaration(json: #"{"type":"string","secret":true,"summary":"S"}"#), forKey: "token")
+    try storage.engine.checkpoint()
+    // No provider is asked again at once.
+    try unlock()
+    #expect(code { try store.value(forKey: "token") } == .unavailable)
+    passTime()
+    #expect(try store.value(forKey: "token") == "SECRET1" && store.declaration(forKey: "token")?.summary == "S")
+    // Observers receive it as soon as it can be read.
+    #expect(received.first(2)[1].changes.map(\.new) == ["SECRET1"])
+    subscription.cancel()
+    store.close()
+    #expect(try files(with: "SECRET") == [])
+  }
+
+  @Test func `can be removed without its key`() throws {
+    let (_, first) = try openWithSecret()
+    try first.set("SECRET1", forKey: "token")
+    first.close()
+    try lock()
+    let (_, store) = try open()
+    #expect(try store.remove("token") && !store.contains("token"))
+  }
+
+  @Test(arguments: [false, true])
+  func `that is exchanged for another key's, or for an older one, is corrupt`(_ isFolded: Bool) throws {
+    let (storage, store) = try openWithSecret()
+    try store.declare(Declaration(json: #"{"type":"string","secret":true}"#), forKey: "other")
+    try store.set("SECRET1", forKey: "token")
+    let engine = storage.engine
+    func sealed(_ name: String) throws -> [UInt8] {
+      try engine.read { chain throws(StoreError) in
+        let plain = Chain(chain)
+        plain.secrets = Bare()
+        guard case .bytes(let sealed) = try plain.state(of: try KeyName(name)).value else { return [] }
+        return sealed
+      }
+    }
+    func put(_ sealed: [UInt8], _ name: String) throws {
+      let key = try key(name)
+      try engine.commit { chain, frames throws(StoreError) in
+        try frames.begin(FrameHead(writer: 1, revision: chain.revision + 1, time: 0))
+        try frames.add(sealed: sealed, for: key)
+        try frames.end()
+      }
+    }
+    let old = try sealed("token")
+    #expect(old.count == 7 + 1 + SealedHeader.overhead)
+    try put(old, "other")
+    try put(old, "token")
+    if isFolded { try engine.checkpoint() }
+    #expect(code { try store.value(forKey: "other") } == .corrupt)
+    #expect(code { try store.value(forKey: "token") } == .corrupt)
+    try store.set("SECRET3", forKey: "token")
+    #expect(try store.value(forKey: "token") == "SECRET3")
+  }
+
+  /// Leaves values sealed.
+  private final class Bare: SecretOpening {
+    func open(_ sealed: [UInt8], of key: KeyName, at revision: Revision) throws(StoreError) -> Value { .bytes(sealed) }
+  }
+
+  @Test func `of a commit of many keys is sealed for the revision that it gets`() throws {
+    let (storage, store) = try openWithSecret()
+    let other = try LocalStorage(path: path)
+    try store.set("SECRET0", forKey: "token")
+    storage.readers.maintenance.end()
+    func batch(_ value: Value) throws -> Batch {
+      var batch = Batch()
+      for number in 0..<1100 { batch.edit(try key("k\(number)"), .set(value)) }
+      batch.edit(try key("token"), .set("SECRET1"))
+      return batch
+    }
+    var long = try LongCommit(batch(1), storage.engine.snapshot().chain, storage)
+    // Of no key of the commit, so that its frame is moved; and of one, so that it is written again.
+    for name in ["apart", "k7"] {
+      try other.commit(key(name), .set(0))
+      try storage.engine.takeTurn(timeoutMilliseconds: 5000) { turn throws(StoreError) in
+        #expect(try turn.read { chain throws(StoreError) in try long.settle(chain) })
+        long.finish()
+        try turn.publish(long.frames)
+      }
+      #expect(try store.value(forKey: "token") == "SECRET1", "\(name)")
+      #expect(try store.value(forKey: "k8") == 1)
+      let commit = long.commit(over: try storage.engine.snapshot())
+      #expect(commit.changes.last?.new.value == "SECRET1")
+      try store.remove("token")
+      try store.remove("k8")
+      long = try LongCommit(batch(1), storage.engine.snapshot().chain, storage)
+    }
+    #expect(try files(with: "SECRET") == [])
+  }
+
+  @Test func `is read by a store that is opened only to read`() throws {
+    let (_, store) = try openWithSecret()
+    try store.set("SECRET1", forKey: "token")
+    store.close()
+    let reader = Store(storage: try ReadOnlyStorage(StoreFolder(path: path)))
+    #expect(try reader.value(forKey: "token") == "SECRET1")
+  }
+
+  @Test func `is stored as it is where the file says so, and where there is no file`() throws {
+    try FileManager.default.removeItem(atPath: path + "/secrets")
+    let (storage, store) = try openWithSecret()
+    try store.set("SECRET1", forKey: "token")
+    #expect(try files(with: "SECRET1") != [])
+    try SecretsFile.write(.plain(), in: OpenFolder.own(path))
+    try store.set("SECRET2", forKey: "token")
+    #expect(try files(with: "SECRET2") != [])
+    try FileManager.default.removeItem(atPath: keyFile)
+    try encrypt()
+    try store.set("SECRET3", forKey: "token")
+    #expect(try files(with: "SECRET3") == [] && store.value(forKey: "token") == "SECRET3")
+    #expect(try storage.value(key("token")) == "SECRET3")
+  }
+
+  @Test func `is sealed and readable after a process was killed at any time`() throws {
+    try openWithSecret().1.close()
+    for round in 0..<20 {
+      let child = try ChildProcess(opening: path)
+      for number in 0..<round { _ = try child.ask("set", "token", "\"SECRET\(round).\(number)\"") }
+      child.kill()
+      #expect(try files(with: "SECRET") == [])
+      let (_, store) = try open()
+      #expect(try round == 0 || store.value(forKey: "token") == .string("SECRET\(round).\(round - 1)"))
+      store.close()
+    }
+  }
+
+  @Test func `is as it was in a snapshot of the past`() throws {
+    let (storage, store) = try openWithSecret()
+    try store.set("SECRET1", forKey: "token")
+    storage.engine.endChange()
+    let first = try store.currentRevision()
+    try store.set("SECRET2", forKey: "token")
+    #expect(try store.snapshot(at: first).value(forKey: "token") == "SECRET1")
+  }
+}
