@@ -225,7 +225,7 @@ struct CHeader {
     let width = cases.map(\.utf8.count).filter { $0 <= 80 }.max() ?? 0
     for (each, choice) in zip(cases, listed) {
       let space = String(repeating: " ", count: max(0, width - each.utf8.count))
-      lines.append(key.isSecret ? "  \(each)" : "  \(each)\(space) /**< \(shown(choice.text)) */")
+      lines.append("  \(each)\(space) /**< \(key.isSecret ? "a secret" : shown(choice.text)) */")
     }
     lines.append("} \(type);")
     function(
