@@ -140,7 +140,7 @@ WRONG = [
     ("[" + "1," * 100 + "x" + ",1" * 100 + "]", "  …" + "1," * 24 + "x" + ",1" * 13 + "…\n" + " " * 51 + "^\n"),
     ('{"a": "' + "日" * 60 + '"x}', "  …" + "日" * 23 + '"x}\n' + " " * 50 + "^\n"),
 ]
-COMMANDS = ["set", "set declared", "transaction", "edit", "lint", "declare"]
+COMMANDS = ["set", "set declared", "transaction", "edit"]
 # A transaction has one line for each operation.
 CARETS = [(name, *wrong) for name in COMMANDS for wrong in WRONG if name != "transaction" or "\n" not in wrong[0]]
 
@@ -155,8 +155,6 @@ def test_wrong_json_is_shown_with_a_caret(command: str, text: str, shown: str, k
         "set declared": ["set", "player", "declared", "-"],
         "transaction": ["transaction", "player"],
         "edit": ["edit", "player", "--yes"],
-        "lint": ["lint", "wrong.json"],
-        "declare": ["declare", "player", "wrong.json"],
     }[command]
     done = kept(*words, input=text, more={"EDITOR": "cp wrong.json"})
     assert done.status == 3
