@@ -123,7 +123,8 @@ def swift_modules() -> Path:
 
 def swift_errors(*files: Path) -> str:
     """The errors and warnings of Swift files, in Swift 6 mode."""
-    folders = [swift_modules(), *(ROOT / name for name in ("include", "Sources/CPlatform", "Sources/CPCRE2"))]
+    headers = ("include", "Sources/CPlatform", "Sources/CPCRE2", "Sources/CSodium")
+    folders = [swift_modules(), *(ROOT / name for name in headers)]
     included = [f"-I{folder}" for folder in folders]
     return said(run("swiftc", "-swift-version", "6", "-warnings-as-errors", "-typecheck", *included, *files))
 
