@@ -1,5 +1,5 @@
 // The encryption of a store's secrets, as one process has it open: what the file `secrets` says, and the data keys,
-// once a provider has given them. docs/decisions/26-encrypted-secrets.md has the reasons.
+// once a provider has given them. docs/decisions/27-secrets-in-stores.md has the reasons.
 
 import KeptEngine
 import KeptSecrets
