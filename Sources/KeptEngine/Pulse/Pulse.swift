@@ -85,7 +85,8 @@ final class Pulse: Sendable {
       guard words.belongs(to: store) else { return nil }
       // Also a page of yesterday was set up in this boot.
       let isOpen = words.isOfThisBoot && kept_engine_is_any_byte_locked(file.descriptor, firstByte + 1)
-      return (words.leastPublished, isOpen ? words.surelyPublished : nil)
+      // A writer that is stopped may have published a frame, and not repeated that.
+      return (words.leastPublished, isOpen ? words.published : nil)
     }
   }
 

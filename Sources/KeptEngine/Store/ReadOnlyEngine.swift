@@ -102,7 +102,6 @@ package final class ReadOnlyEngine: Sendable {
     let known = try Pulse.published(in: folder, of: chain.store)
     guard let known, let published = known.end else { return (nil, known?.least ?? 0) }
     // It was loaded after the files were opened: their present contents were published before.
-    let end = max(published, chain.position)
-    return (end, end)
+    return (max(published, chain.position), max(known.least, chain.position))
   }
 }
