@@ -43,8 +43,9 @@ extension Engine {
         attempts += 1
       } else {
         guard MonotonicTime.milliseconds < deadline else {
+          // Not busy: its commits are stored.
           throw StoreError(
-            .busy,
+            .unavailable,
             "another process is making a checkpoint of the store in \(shown: folder.path), without which its commits "
               + "may not be on the disk; try again")
         }

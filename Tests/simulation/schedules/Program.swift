@@ -52,6 +52,8 @@ struct Program {
     let isAdmitted =
       status == KEPT_CONFLICT && ["transaction", "durable", "exchange"].contains(what)
       || status == KEPT_BUSY && (plan.mayBeBusy || what == "look")
+      // A sync has waited for a checkpoint.
+      || status == KEPT_UNAVAILABLE && plan.mayBeBusy && ["durable", "flush"].contains(what)
       || [KEPT_NO_SPACE, KEPT_UNAVAILABLE, KEPT_FAILED].contains(status) && (plan.mayFail || what == "look")
     if !isAdmitted {
       let message = withUnsafeBytes(of: error.message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }

@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func `while another process makes a checkpoint none is made, and a sync that needs one is busy`() throws {
+  @Test func `while another process makes a checkpoint none is made, and a sync that needs one is refused`() throws {
     let (engine, other) = (try open(milliseconds: 0), try open())
     try engine.set("a", .int(1))
     // As after a sync that has failed.
@@ -175,7 +175,7 @@ import Testing
     #expect(other.pulse.takeCheckpointing())
     #expect(try !engine.checkpoint())
     let error = #expect(throws: StoreError.self) { try engine.sync() }
-    #expect(error?.code == .busy)
+    #expect(error?.code == .unavailable)
     other.pulse.releaseCheckpointing()
     try engine.sync()
     #expect(engine.pulse.words.synced >= engine.published)
