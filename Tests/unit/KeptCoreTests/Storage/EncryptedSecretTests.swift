@@ -80,7 +80,7 @@ import Testing
     }
     let revision = try store.currentRevision()
     try store.set(.string("SECRET2" + tail), forKey: "token")
-    #expect(try store.currentRevision() == revision, "it is no change")
+    #expect(try store.currentRevision() == revision, "nothing is committed")
     store.close()
     #expect(try files(with: "SECRET") == [] && !files(with: "open").isEmpty)
     let (_, again) = try open()

@@ -67,7 +67,7 @@ enum RuleText {
     names.compactMap { words[$0]?.asString }.map { "\(foreign: $0)" as Line }.filter { !$0.text.isEmpty }
   }
 
-  /// A value as JSON in which everything can be seen.
+  /// A value as JSON, with invisible characters escaped.
   static func json(_ value: Value) -> String {
     DisplayText.json(value.json).escapingMarks { scalar in
       scalar.utf16.map { "\\u" + String.digits($0, 16, 4) }.joined()

@@ -183,7 +183,7 @@ enum Evolution {
 
 /// Literals of Python.
 private enum Python {
-  /// A text as a literal in which nothing is invisible.
+  /// A text as a literal, with invisible characters escaped.
   static func text(_ key: KeyName) -> String {
     "\"" + key.text.unicodeScalars.map(escaped).joined() + "\""
   }
