@@ -16,10 +16,12 @@ from functools import partial
 from pathlib import Path
 
 import machine
-from instructions import VARIANTS, Counter
+from instructions import BY_HAND, GENERATED, VARIANTS, Counter
 from rows import KEPT
 
 TOLERATED = 0.10
+GENERATED_LIMIT = 1.05
+"""How many times the instructions of code by hand generated code may take."""
 Counts = dict[str, float]
 
 
@@ -61,6 +63,7 @@ def measures(counter: Counter) -> Measures:
         "get JSON": lambda: counter.operation("Kept, JSON", "get_integers"),
         "get 20-byte string": lambda: counter.operation(KEPT, "get_texts"),
         "get int64": lambda: counter.operation(KEPT, "get_integers"),
+        **{reading: partial(counter.generated, reading) for reading in GENERATED},
     }
 
 
@@ -81,6 +84,16 @@ def judge(accepted: Counts, counted: Counts) -> Verdict:
     changes = {name: counted[name] / accepted[name] - 1 for name in names if name in counted and name in accepted}
     lines = [f"{name:{width}}  {_beside(accepted.get(name), counted.get(name))}" for name in names]
     return Verdict(lines, [name for name, change in changes.items() if change > TOLERATED])
+
+
+def dear(counted: Counts) -> list[str]:
+    """The readings of generated code that take more than code by hand may."""
+    by_hand = {name: counted[name + BY_HAND] for name in counted if name + BY_HAND in counted}
+    return [
+        f"{name} takes {counted[name] / count:.2f} times the instructions of code by hand"
+        for name, count in by_hand.items()
+        if counted[name] > GENERATED_LIMIT * count
+    ]
 
 
 def _beside(accepted: float | None, now: float | None) -> str:
@@ -110,6 +123,9 @@ def check(counter: Counter, path: Path, accepting: bool) -> int:
     print("instructions of one, by callgrind: now, accepted, change", *verdict.lines, sep="\n")
     if others := differing(accepted.counted_with, here):
         print("accepted counts are of", "; ".join(others) + ": a change may come from that")
+    if costly := dear(counted):
+        print(f"more than {GENERATED_LIMIT} times:", *costly, sep="\n")
+        return 1
     if accepting:
         Accepted(here, counted).write(path)
         print(f"accepted, in {path.name}")

@@ -44,6 +44,11 @@ GETS, SETS, TOGETHER = 5_000, 1_000, 1_000
 KEYS, MANY_KEYS = 1_000, 5_000
 """Of an operation on a whole store. An import of many is planned before it locks."""
 DELIVERIES = 100
+BY_HAND = " by hand"
+GENERATED = [
+    f"{kind} in {language}{how}" for kind in ("integer", "choice") for language in ("C", "C++") for how in ("", BY_HAND)
+]
+"""Readings of guard/generated.cpp, by generated code and by code that does the same."""
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -98,6 +103,9 @@ class Counter:
         """The instructions that a program with `import kept` executes beyond one without, from its start to its end."""
         with_kept, alone = (self._program(sys.executable, "-c", code) for code in ("import kept", "pass"))
         return with_kept - alone
+
+    def generated(self, reading: str) -> float:
+        return self._counted(GETS, lambda folder: [str(self.guard / "generated"), folder, reading, str(GETS)])
 
     @property
     def counting(self) -> Path:
