@@ -472,7 +472,8 @@ KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const vo
  * Some schemas that JSON Schema allows are refused too, with the place in `error`: keywords that contradict each other
  * or cannot apply to the type, an empty `enum` or one with a duplicate choice, an `enum` without `type` whose choices
  * are of several kinds (all numbers are one kind), `default`, `summary`, `secret`, `since`, `replacedBy` and
- * `renamedFrom` in a nested schema, and a `renamedFrom` that is the key's own name.
+ * `renamedFrom` in a nested schema, and a `renamedFrom` that is the key's own name, or a key with a `renamedFrom` in
+ * the same list.
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Declares a key. Repeating the same declaration changes nothing. A declaration with another default, summary or

@@ -45,11 +45,24 @@ public struct DeclarationList: Sendable {
     (self.declarations, self.text) = (declarations, text)
   }
 
-  /// Throws `invalid` for a key that is its own former name.
+  /// Throws `invalid` for a key that is its own former name, or whose former name has one in the same list.
   package static func checkFormerNames(in list: [(key: KeyName, declaration: Declaration)]) throws(StoreError) {
-    for (key, declaration) in list where declaration.formerName == key {
+    var formerNames: ValueDictionary = [:]
+    for (key, declaration) in list {
+      if let name = declaration.formerName { formerNames[key.exact] = .string(name.text) }
+    }
+    for (key, declaration) in list {
+      guard let name = declaration.formerName else { continue }
+      if name == key {
+        throw StoreError(
+          .invalid, key: key.text, "is declared with its own name as \"renamedFrom\"; leave the keyword out")
+      }
+      guard let earlier = formerNames[name.exact]?.asString else { continue }
+      let (former, first) = (Excerpt.of(name.text), Excerpt.of(earlier))
       throw StoreError(
-        .invalid, key: key.text, "is declared with its own name as \"renamedFrom\"; leave the keyword out")
+        .invalid, key: key.text,
+        "is declared with the former name \"\(former)\", which the list declares with the former name \"\(first)\"; "
+          + "leave \"\(former)\" out if it is only a former name, or move the values in a migration")
     }
   }
 

@@ -31,6 +31,10 @@ import Testing
       (#"{"properties":{"a":{"type":"integer","allOf":"x"}}}"#, .unsupported, "/allOf"),
       (#"{"properties":{"a":true}}"#, .invalid, "JSON object"),
       (#"{"properties":{"a":{"type":"integer","renamedFrom":"a"}}}"#, .invalid, "its own name"),
+      (
+        #"{"properties":{"b":{"type":"integer","renamedFrom":"a"},"c":{"type":"integer","renamedFrom":"b"}}}"#,
+        .invalid, #"former name "b", which the list declares with the former name "a"; leave "b" out"#
+      ),
       // A map of keys, as in other schema files.
       (
         #"{"audio.volume":{"type":"integer","default":5}}"#, .invalid,
