@@ -456,8 +456,8 @@ KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const vo
  *   renamedFrom            the name that the key had before. Declaring the key moves the value stored under that
  *                          name, in one commit with the tag "renamed", if it is newer than the key's own value or
  *                          removal. A value that does not fit stays where it is (KEPT_MISFIT). The store
- *                          leaves the keyword out if the name is a secret and the key is not (KEPT_MISFIT). A name
- *                          whose value moves to a secret becomes a secret
+ *                          leaves the keyword out if the name is a secret and the key is not (KEPT_MISFIT). The
+ *                          former name of a secret becomes a secret, and so does the former name of that
  *   summary                what the key is for, in one sentence
  *   since                  the version of the program that has introduced the key; an annotation
  *   secret                 true keeps the key's values out of errors, reports and explanations

@@ -134,16 +134,15 @@ extension SettingsAccess {
     misfits.removeAll { misfit in (try? KeyName(misfit.key ?? "")).map { renaming.edits[$0] != nil } == true }
     misfits += renaming.misfits
     guard !news.isEmpty || !renaming.edits.isEmpty else { return misfits }
-    let others = renaming.hidden
-    let declared = try declarations(losing: secrets(in: news + others)) + news + others
-    fit = fit && misfits.isEmpty && !others.contains { other in list.contains { $0.key == other.key } }
+    let declared = try declarations(losing: secrets(in: news)) + news
+    fit = fit && misfits.isEmpty
     do throws(StoreError) {
       for (key, entry, wasSecret) in try commit(declared, renaming.edits, markedBy: fit ? mark : nil, after: base) {
         // A value that was stored as a secret is not shown, even if the new declaration is not secret.
         if let misfit = entry.misfit(hidden: wasSecret) { misfits.append(misfit.about(key.text)) }
       }
     } catch {
-      guard error.code == .denied, news.isEmpty else { throw error }
+      guard error.code == .denied, news.allSatisfy({ renaming.hidden.contains($0.key) }) else { throw error }
     }
     // Those of a transaction are not declared yet.
     (self as? Store)?.reportUndeclaredVariables(meantFor: Set(news.map(\.key)))
@@ -182,15 +181,15 @@ extension SettingsAccess {
 
   /// The effect of the former names in a list.
   private func renaming(of list: [(key: KeyName, declaration: Declaration)]) throws(StoreError) -> Renaming {
-    var renaming = Renaming(list: list)
+    var renaming = Renaming(try store.hidingFormerNames(of: list, in: self))
     guard list.contains(where: { $0.declaration.formerName != nil }) else { return renaming }
-    let secrets = secrets(in: list)
+    let secrets = secrets(in: renaming.list)
     layerStack.watchAgain()
     for (index, (key, declaration)) in list.enumerated() {
       guard let name = declaration.formerName else { continue }
       let former = try readableEntry(for: name)
       let isSecret = former?.declaration?.isSecret == true || store.hasStoredAsSecret(name) || secrets.contains(name)
-      if isSecret && !declaration.isSecret {
+      if isSecret && !renaming.list[index].declaration.isSecret {
         renaming.list[index].declaration = try declaration.changing("renamedFrom", to: nil)
         renaming.misfits.append(
           StoreError(
@@ -200,26 +199,15 @@ extension SettingsAccess {
         continue
       }
       let own = try readableEntry(for: key)
-      if let former, let value = former.value, isNewer(former, than: own),
+      guard let former, let value = former.value, isNewer(former, than: own),
         layerStack.layers.lockedName(of: key, declaration) == nil
-      {
-        if let misfit = former.misfit(by: declaration, hidden: isSecret, storedAs: name) {
-          renaming.misfits.append(misfit.about(key.text))
-        } else {
-          if renaming.edits[name] == nil { renaming.edits.put(name, .remove) }
-          renaming.edits.put(key, .set(value))
-        }
+      else { continue }
+      if let misfit = former.misfit(by: declaration, hidden: isSecret, storedAs: name) {
+        renaming.misfits.append(misfit.about(key.text))
+      } else {
+        if renaming.edits[name] == nil { renaming.edits.put(name, .remove) }
+        renaming.edits.put(key, .set(value))
       }
-      guard declaration.isSecret, !isSecret else { continue }
-      // The history may have values under the former name, until that is a secret.
-      let becomesSecret = own?.declaration != declaration && (former != nil || own?.declaration?.isSecret == false)
-      guard becomesSecret || renaming.edits[name] != nil else { continue }
-      let type = former?.value.flatMap { DeclaredType($0.kind) } ?? declaration.type
-      let secret =
-        if let old = former?.declaration { try old.changing("secret", to: true) } else {
-          try Declaration(json: "{\"secret\":true,\"type\":\"\(type)\"}")
-        }
-      renaming.hidden.append((name, secret))
     }
     return renaming
   }
@@ -252,7 +240,7 @@ extension SettingsAccess {
   }
 
   /// The entry of a key; nil if its value cannot be read, which is reported when it is read.
-  private func readableEntry(for key: KeyName) throws(StoreError) -> Entry? {
+  fileprivate func readableEntry(for key: KeyName) throws(StoreError) -> Entry? {
     do throws(StoreError) { return try entryToDeclare(key) } catch {
       guard error.code == .corrupt else { throw error }
       return nil
@@ -317,6 +305,50 @@ extension Store {
     return try entryToDeclare(key)?.declaration
   }
 
+  /// The list with the former names of secrets as secrets, and the former names of these, as far as declarations say.
+  ///
+  /// The history and the layers may have values under these names, whether or not the names are declared or have a
+  /// value now.
+  /// - Parameter settings: the store, or a transaction of it.
+  /// - Returns: also the names that become secret.
+  func hidingFormerNames(
+    of list: [(key: KeyName, declaration: Declaration)], in settings: any SettingsAccess
+  ) throws(StoreError) -> (list: [(key: KeyName, declaration: Declaration)], hidden: Set<KeyName>) {
+    var (hiding, hidden, known) = (list, Set<KeyName>(), Set<KeyName>())
+    var pending: [(key: KeyName, declaration: Declaration)] = []
+    for declared in list where declared.declaration.isSecret { pending.append(declared) }
+    while let (key, declaration) = pending.popLast() {
+      for place in 0..<3 {
+        // The store may have other former names than the list, also those that a transaction has undeclared.
+        let source: Declaration? =
+          switch place {
+          case 0: declaration
+          case 1: try settings.readableEntry(for: key)?.declaration
+          default: try? self.declaration(of: key)
+          }
+        guard let name = source?.formerName, known.insert(name).inserted else { continue }
+        let index = list.firstIndex { $0.key == name }
+        let former = try settings.readableEntry(for: name)
+        let declared = index.map { list[$0].declaration } ?? former?.declaration
+        if let declared, declared.isSecret {
+          pending.append((name, declared))
+          continue
+        }
+        let secret: Declaration
+        if let old = declared ?? (former?.value == nil ? try? self.declaration(of: name) : nil), old.unreadable == nil {
+          secret = try old.changing("secret", to: true)
+        } else {
+          let type = former?.value.flatMap { DeclaredType($0.kind) } ?? declaration.type
+          secret = try Declaration(["secret": true, "type": .string("\(type)")])
+        }
+        if let index { hiding[index].declaration = secret } else { hiding.append((name, secret)) }
+        hidden.insert(name)
+        pending.append((name, secret))
+      }
+    }
+    return (hiding, hidden)
+  }
+
   /// Throws `locked` for a key that the administrator has locked.
   func checkUnlocked(_ key: KeyName) throws(StoreError) {
     guard layerStack.mayLock else { return }
@@ -359,16 +391,21 @@ extension Store {
 
 /// The effect of the former names in a list of declarations.
 private struct Renaming {
-  /// The list as it is declared: a key that is not secret has no secret as its former name.
+  /// The list as it is declared: the former names of secrets are secrets, and no other key has one of these as its
+  /// former name.
   var list: [(key: KeyName, declaration: Declaration)]
   /// The moves of values that are newer than the keys' own.
   var edits = KeyTable<Batch.Edit>()
-  /// The former names that become secret, because their values move to secrets.
-  var hidden: [(key: KeyName, declaration: Declaration)] = []
+  /// The former names that become secret.
+  let hidden: Set<KeyName>
   /// The former names that are not read, and their values that do not fit.
   var misfits: [StoreError] = []
 
-  var isEmpty: Bool { edits.isEmpty && misfits.isEmpty }
+  init(_ hiding: (list: [(key: KeyName, declaration: Declaration)], hidden: Set<KeyName>)) {
+    (list, hidden) = hiding
+  }
+
+  var isEmpty: Bool { edits.isEmpty && hidden.isEmpty && misfits.isEmpty }
 }
 
 extension Entry {

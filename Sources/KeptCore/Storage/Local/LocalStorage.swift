@@ -416,8 +416,8 @@ private final class ForkedParts: ForkAware {
 }
 
 extension LocalStorage: MarkingStorage {
-  // To be raised when the same text is read otherwise.
-  private static var version: UInt64 { 1 }
+  // To be raised when the same text declares something else.
+  private static var version: UInt64 { 2 }
 
   func hasDeclared(_ list: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
     let (lists, store) = try engine.read { ($0.lists, $0.store) }

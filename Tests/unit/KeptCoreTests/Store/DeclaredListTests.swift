@@ -117,6 +117,29 @@ import Testing
     #expect(try store.currentRevision() == revision + 1)
   }
 
+  @Test func `makes the former names of its secrets secret again, and is not read otherwise`() throws {
+    let store = try open()
+    func isSecret(_ key: String) throws -> Bool? { try store.declaration(forKey: key)?.isSecret }
+    try store.declare(Declaration(json: #"{"type":"string","renamedFrom":"a"}"#), forKey: "b")
+    let text = "\(list("integer").dropLast(2)),\"c\":{\"type\":\"string\",\"secret\":true,\"renamedFrom\":\"b\"}}}"
+    #expect(try declare(text, in: store) && isSecret("a") == true && isSecret("b") == true)
+    #expect(try !declare(text, in: store))
+    for key in ["a", "b"] {
+      // An older program.
+      try store.declare(Declaration(json: #"{"type":"string"}"#), forKey: key)
+      #expect(try isSecret(key) == false)
+      #expect(try declare(text, in: store) && isSecret(key) == true)
+      #expect(try !declare(text, in: store))
+      try store.undeclare(key)
+      #expect(try declare(text, in: store) && isSecret(key) == true)
+    }
+    // A list may have both names, and the value of another type.
+    try store.set(1, forKey: "old")
+    let both = #"{"properties":{"new":{"type":"string","secret":true,"renamedFrom":"old"},"old":{"type":"integer"}}}"#
+    for _ in 1...2 { #expect(try store.declare(listJSON: both).map(\.key) == ["new"]) }
+    #expect(try store.declaration(forKey: "old")?.json == #"{"secret":true,"type":"integer"}"#)
+  }
+
   @Test func `is taken as a text, in a transaction too, whole or not at all`() throws {
     let (store, text) = (try open(), list("integer", count: 2))
     try store.set("loud", forKey: "key.1")
