@@ -26,6 +26,9 @@ extension Store {
         "this storage cannot list its keys, or cannot change several at once; import into a store in a folder")
     }
     let incoming = try read()
+    if rules.includesDeclarations, let declarations = incoming.declarations {
+      incoming.declarations = try hidingFormerNames(of: declarations, in: self).list
+    }
     let reporter = ProgressReporter(rules.progress, total: incoming.size)
     layerStack.watchAgain()
     let first = try plan(incoming, rules)

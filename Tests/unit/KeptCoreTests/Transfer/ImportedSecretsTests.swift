@@ -80,6 +80,15 @@ import Testing
     }
   }
 
+  @Test(arguments: ["", "t"])
+  func `declares their former names secret, also outside its prefix`(_ prefix: String) throws {
+    try settings.set("hunter2", forKey: "pin")
+    let export = text("{}", #"{"type":"string","secret":true,"renamedFrom":"pin"}"#)
+    let report = try settings.import(export, ImportOptions(prefix: prefix, includesDeclarations: true))
+    #expect(report.declared == ["pin", "token"])
+    #expect(try settings.declaration(forKey: "pin")?.isSecret == true && settings.value(forKey: "pin") == "hunter2")
+  }
+
   // MARK: - Nested JSON
 
   private let nested = ImportOptions(format: .nestedJSON, isDryRun: true)
