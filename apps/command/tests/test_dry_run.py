@@ -64,7 +64,17 @@ OTHER = [
         0,
         '{"properties":{"headline":{"type":"string","secret":true,"renamedFrom":"title"}}}',
         out="+ headline: (secret)\n- title: (secret)\n"
-        '+ declaration of headline: {"renamedFrom":"title","secret":true,"type":"string"}\n',
+        '+ declaration of headline: {"renamedFrom":"title","secret":true,"type":"string"}\n'
+        '~ declaration of title: {"type":"string"} → {"secret":true,"type":"string"}\n',
+    ),
+    Case(
+        "declare player -",
+        0,
+        '{"properties":{"headline":{"type":"string","renamedFrom":"title"},'
+        '"heading":{"type":"string","renamedFrom":"title"}}}',
+        out='+ heading: "a"\n+ headline: "a"\n- title: "a"\n'
+        '+ declaration of heading: {"renamedFrom":"title","type":"string"}\n'
+        '+ declaration of headline: {"renamedFrom":"title","type":"string"}\n',
     ),
     Case("undeclare player title", 0, out='- declaration of title: {"type":"string"}\n'),
     Case("mark good player", 0, out="~ audio.volume: 5 → 60\n"),

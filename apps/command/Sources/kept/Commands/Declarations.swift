@@ -121,7 +121,7 @@ struct Declare: ParsableCommand {
     let settings = try StoreAccess.openToWrite(location, changing) { try $0.transaction { _ = try $0.declare(list) } }
     var misfits: [StoreError] = []
     if changing.dryRun {
-      try Declaring.commit(of: list.declarations.map { ($0, $1) }, on: settings, changing) { transaction in
+      try Declaring.commit(of: list.declarations, on: settings, changing) { transaction in
         misfits = try transaction.declare(list)
       }
     } else {
@@ -149,7 +149,7 @@ struct Undeclare: ParsableCommand {
     for key in keys where try settings.declaration(forKey: key.text) == nil {
       throw StoreError(.absent, key: key.text, "is not declared\(try Suggestion.similar(to: key, in: settings))")
     }
-    try Declaring.commit(of: keys.map { ($0, nil) }, on: settings, changing) { transaction in
+    try Declaring.commit(on: settings, changing) { transaction in
       for key in keys { try transaction.undeclare(key.text) }
     }
   }
@@ -161,26 +161,31 @@ private enum Declaring {
 
   /// Commits it; a dry run prints it and commits nothing.
   static func commit(
-    of list: [(key: KeyName, declaration: Declaration?)], on settings: Store, _ changing: ChangeOptions,
+    of list: [(key: KeyName, declaration: Declaration)] = [], on settings: Store, _ changing: ChangeOptions,
     _ body: (Transaction) throws -> Void
   ) throws {
-    let keys = list.map(\.key)
-    let renamed = list.filter { $0.declaration?.formerName != nil }
-    // Their values move.
-    let names = renamed.flatMap { [$0.key, $0.declaration?.formerName].compactMap(\.self) }.sorted()
     do {
       try settings.transaction { transaction in
-        let (old, before) = (try declarations(of: keys, transaction), entries(of: names, transaction))
         try body(transaction)
         guard changing.dryRun else { return }
-        let (new, after) = (try declarations(of: keys, transaction), entries(of: names, transaction))
-        let secrets = Set(
-          renamed.filter { $0.declaration?.isSecret == true }.flatMap { [$0.key, $0.declaration?.formerName] })
+        let stored = try settings.declarations().declarations
+        let renamed = list.filter { $0.declaration.formerName != nil }
+        // Their values move.
+        let names = Set(renamed.map(\.key) + renamed.compactMap(\.declaration.formerName)).sorted()
+        let (before, after) = (entries(of: names, settings), entries(of: names, transaction))
         for name in names where before[name]?.value != after[name]?.value {
-          let isSecret = secrets.contains(name) || before[name]?.declaration?.isSecret == true
+          let isSecret = [before, after].contains { $0[name]?.declaration?.isSecret == true }
           let (old, new) = (before[name]?.value, after[name]?.value)
           changing.report(Difference(key: name, old: old, new: new, isSecret: isSecret).line)
         }
+        // Former names become secret, and others lose theirs.
+        var new: [KeyName: Declaration] = [:]
+        for (key, declaration) in stored + list {
+          for name in [key, declaration.formerName].compactMap(\.self) where new[name] == nil {
+            new[name] = try transaction.declaration(forKey: name.text)
+          }
+        }
+        let old = Dictionary(stored.map { ($0.key, $0.declaration) }) { first, _ in first }
         for difference in StoreDifferences.DeclarationDifference.all(from: old, to: new) {
           changing.report(difference.line)
         }
@@ -190,17 +195,9 @@ private enum Declaring {
   }
 
   /// The entries of keys that can be read.
-  private static func entries(of keys: [KeyName], _ transaction: Transaction) -> [KeyName: Entry] {
+  private static func entries(of keys: [KeyName], _ settings: some SettingsAccess) -> [KeyName: Entry] {
     var found: [KeyName: Entry] = [:]
-    for key in keys { found[key] = try? transaction.entry(for: key) }
-    return found
-  }
-
-  private static func declarations(
-    of keys: [KeyName], _ transaction: Transaction
-  ) throws(StoreError) -> [KeyName: Declaration] {
-    var found: [KeyName: Declaration] = [:]
-    for key in keys { found[key] = try transaction.declaration(forKey: key.text) }
+    for key in keys { found[key] = try? settings.entry(for: key) }
     return found
   }
 }
