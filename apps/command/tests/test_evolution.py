@@ -156,13 +156,23 @@ def test_a_renamed_key_is_compared_with_the_one_that_it_was(kept: Kept, tmp_path
 
 
 def test_the_step_of_a_renamed_secret_keeps_its_declaration(kept: Kept, tmp_path: Path) -> None:
-    old = {"token": STRING | {"secret": True}, "pin": INTEGER | {"secret": True}}
+    old = {
+        "token": STRING | {"secret": True},
+        "pin": INTEGER | {"secret": True},
+        "code": INTEGER | {"secret": True, "maximum": 9},
+    }
     new = {
         "auth.token": STRING | {"secret": True, "maxLength": 3, "renamedFrom": "token"},
         "pin": STRING | {"secret": True},
+        "auth.code": INTEGER | {"secret": True, "minimum": 5, "renamedFrom": "code"},
     }
     done = compared(kept, tmp_path, old, new)
     assert steps(done.err).splitlines() == [
+        't.rename("code", "auth.code")',
+        'old = t.pop("auth.code", None)',
+        'if t.declaration("auth.code"): t.undeclare("auth.code")',
+        't.declare({"auth.code": {"type": "integer", "secret": True, "renamedFrom": "code"}})',
+        'if old is not None: t["auth.code"] = convert(old)',
         't.rename("token", "auth.token")',
         'old = t.pop("auth.token", None)',
         'if old is not None: t["auth.token"] = convert(old)',
@@ -171,6 +181,14 @@ def test_the_step_of_a_renamed_secret_keeps_its_declaration(kept: Kept, tmp_path
         't.declare({"pin": {"type": "string", "secret": True}})',
         'if old is not None: t["pin"] = convert(old)',
     ]
+    with library.open("memory:") as settings:
+        settings.declare(old)
+        settings.update({"token": "abcd", "pin": 1234, "code": 4})
+        names = {"convert": lambda old: old + 10 if old == 4 else str(old)[:3]}
+        settings.migrate([library.Migration(1, "step", lambda t: exec(steps(done.err), {"t": t, **names}))])
+        settings.declare(new)
+        assert dict(settings) == {"auth.code": 14, "auth.token": "abc", "pin": "123"}
+        assert all(settings.explain(name).secret for name in ["code", "token", *settings])
 
 
 def test_a_step_with_two_values_for_one_key_is_left_to_a_person(kept: Kept, tmp_path: Path) -> None:

@@ -111,18 +111,22 @@ enum Evolution {
   ) -> [String] {
     let name = Python.text(key)
     let (isSecret, isSameType) = (old.isSecret || new.isSecret, old.type == new.type)
-    let conversion = isSameType ? limited(by: findings, from: old, to: new) : converted(from: old, to: new)
+    // The rules of a secret are not shown.
+    let conversion =
+      isSecret ? nil : isSameType ? limited(by: findings, from: old, to: new) : converted(from: old, to: new)
     // The program's own conversion may give every value of the newer declaration.
     let fitsOld = conversion?.fitsOld ?? (isSameType && SchemaComparison.contains(new.schema(), in: old.schema()))
     var step = formerName.map { ["t.rename(\(Python.text($0)), \(name))"] } ?? []
     step.append("old = t.pop(\(name), None)")
     if !fitsOld {
       step.append(undeclaring(key))
-      if isSecret { step.append("t.declare({\(name): {\"type\": \"\(new.type)\", \"secret\": True}})") }
+      if isSecret {
+        // The former name becomes a secret as well.
+        let former = formerName.map { ", \"renamedFrom\": \(Python.text($0))" } ?? ""
+        step.append("t.declare({\(name): {\"type\": \"\(new.type)\", \"secret\": True\(former)}})")
+      }
     }
-    // The rules of a secret are not shown.
-    let shown = isSecret ? "convert(old)" : conversion?.text ?? "convert(old)"
-    return step + ["if old is not None: t[\(name)] = \(shown)"]
+    return step + ["if old is not None: t[\(name)] = \(conversion?.text ?? "convert(old)")"]
   }
 
   private static func undeclaring(_ key: KeyName) -> String {
