@@ -141,7 +141,7 @@ def test_what_describe_prints_with_both_names_of_a_key_declare_takes(kept: Kept)
     assert kept("describe", "copy", "--json").out == printed
 
 
-def test_a_former_name_leads_to_the_new_one(kept: Kept) -> None:
+def test_a_former_name_leads_to_the_new_one(kept: Kept, tmp_path: Path) -> None:
     declare(kept, "player", RENAMED)
     now = '; it is now "audio.volume"'
     for command in (["set", "player", "volume", "7"], ["set", "player", "volume=7"], ["reset", "player", "volume"]):
@@ -158,6 +158,16 @@ def test_a_former_name_leads_to_the_new_one(kept: Kept) -> None:
     done = kept("set", "player", "volume", "7")
     assert (done.status, done.err) == (0, f'kept: "volume": is a former name{now}\n')
     assert kept("set", "player", "audio.volume", "8").err == ""
+    # A default, or the value of another layer.
+    assert kept("reset", "player", "volume").status == 0
+    (tmp_path / "system.json").write_text('{"values": {"volume": 5}}')
+    (tmp_path / "system.json").chmod(0o600)
+    declare(kept, "player", '"volume":{"type":"integer","default":4}')
+    for options, value in (([], "4\n"), (["--system", str(tmp_path / "system.json")], "5\n")):
+        done = kept("get", "player", "volume", *options)
+        assert (done.out, done.err) == (value, f'kept: "volume": is a former name{now}\n')
+        assert kept("explain", "player", "volume", *options).err == done.err
+        assert kept("get", "player", "volume", "--quiet", *options).err == ""
 
 
 def test_lint_finds_other_names_that_are_probably_wrong(kept: Kept, tmp_path: Path) -> None:
@@ -184,3 +194,7 @@ def test_lint_finds_other_names_that_are_probably_wrong(kept: Kept, tmp_path: Pa
     (tmp_path / "s.json").write_text('{"properties":{"level":{"type":"integer","renamedFrom":"level"}}}')
     done = kept("lint", "s.json")
     assert done.status == 3 and "its own name" in done.err
+    declared = {"level": {"type": "integer", "renamedFrom": "old"}, "old": {"type": "integer", "renamedFrom": "level"}}
+    (tmp_path / "s.json").write_text(json.dumps({"properties": declared}))
+    done = kept("lint", "s.json")
+    assert done.status == 3 and 'with the former name "old", which the list declares' in done.err

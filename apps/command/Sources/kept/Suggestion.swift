@@ -43,6 +43,12 @@ enum Suggestion {
     renamed(to: try settings.declarations().newNames[key])
   }
 
+  /// Prints the new name of a key that has a value and is the former name of a declared one.
+  static func printRenamed(_ key: KeyName, in settings: Store) throws(StoreError) {
+    let other = try renamed(key, in: settings)
+    if !other.isEmpty { Failure.print("\(Excerpt.of(key.text)): is a former name\(other)") }
+  }
+
   static func renamed(to new: KeyName?) -> String { new.map { "; it is now \"\(Shown.line($0.text))\"" } ?? "" }
 
   static func closest(to key: String, among known: [String]) -> String {

@@ -43,6 +43,7 @@ struct Explain: ParsableCommand {
       try Suggestion.printUnknown(key, "has no value", in: settings)
       throw ExitStatus.absent
     }
+    try Suggestion.printRenamed(key, in: settings)
   }
 
   /// The words that name the store and the key, and the arguments of the program.

@@ -111,6 +111,8 @@ struct GetRequest {
       throw StoreError(.wrongType, key: key.text, "holds \(Names.described(value)), but --type is \(type)")
     }
     if quiet { return }
+    // An older program may have stored a value. The other layers, and a default, have none that a newer one reads.
+    if past == nil, try settings.entry(for: key)?.value == nil { try Suggestion.printRenamed(key, in: settings) }
     guard declaration?.isSecret != true || reveal else {
       throw StoreError(.locked, key: key.text, "is a secret, which is not shown; add --reveal to print it")
     }
