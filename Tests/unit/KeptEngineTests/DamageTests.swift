@@ -500,6 +500,38 @@ import Testing
     #expect(try open().read { $0.note } != "")
   }
 
+  @Test(arguments: [false, true])
+  func `a malformed commit is named, and costs its own changes, also behind a damaged one`(isLast: Bool) throws {
+    try layOut([:])
+    let keys = Array((["k10", "k11", "k12", "k13"] as [KeyName]).prefix(isLast ? 3 : 4))
+    try {
+      let engine = try open()
+      try engine.commit { chain, writer throws(StoreError) in
+        for (number, key) in keys.enumerated() {
+          try writer.begin(FrameHead(writer: 1, revision: chain.revision + 1 + Revision(number), time: 0))
+          // A value without a kind.
+          if number == 2 { try writer.add(.value, "x", for: key) } else { try writer.add(.int(-1), for: key) }
+          try writer.end()
+        }
+      }
+    }()
+    let name = try #require(files.keys.first { $0.hasPrefix("journal") })
+    let pulse = try folder.contents("pulse")
+    var bytes = try folder.contents(name)
+    let frames = frames(bytes)
+    let found = try Verification.findings(in: OpenFolder.own(folder.path))
+    #expect(found.map(\.description) == ["\(name) has a malformed commit at byte \(frames[7].lowerBound)"])
+    #expect(found.first?.keys == ["k12"])
+    for isDamaged in [false, true] {
+      if isDamaged { bytes[frames[1].upperBound - 5] ^= 1 }
+      try layOut([name: bytes, "pulse": pulse])
+      let engine = try open()
+      for key in keys where key != "k12" { #expect(try engine.state(of: key).value == .int(-1)) }
+      #expect(try engine.state(of: "k12").value == values["k12"]?.last)
+      #expect(try engine.lost() == (isDamaged ? ["k12", "k31"] : ["k12"]))
+    }
+  }
+
   @Test func `a listing goes on past a damaged value`() throws {
     var bytes = try #require(files["values"])
     bytes[4096 + 200] ^= 0x55
