@@ -174,6 +174,21 @@ import Testing
     #expect(try engine.past() == before)
   }
 
+  @Test func `a commit of as many keys as the history keeps is in it, and may have replaced all keys`() throws {
+    let engine = try open()
+    try engine.set("k1", .int(0), second: 1)
+    try engine.checkpoint()
+    #expect(try engine.read { $0.surelyHasKeys })
+    try engine.set(limits: ExactString("{\"changes\":\(BulkChanges.least)}"))
+    try engine.commit { chain, writer throws(StoreError) in
+      try writer.begin(FrameHead(writer: 1, revision: chain.revision + 1, time: 5_000_000_000))
+      for number in 0..<BulkChanges.least { try writer.add(.int(1), for: KeyName("k\(number)")) }
+      try writer.end()
+    }
+    #expect(try engine.past().changes.count == BulkChanges.least)
+    #expect(try !engine.read { $0.surelyHasKeys })
+  }
+
   @Test func `a commit of this process keeps the declaration that one of many keys has made`() throws {
     final class Follower: EngineFollower {
       func follow(_ chain: Chain, changed keys: [KeyName]?) {}
@@ -214,10 +229,15 @@ import Testing
     try one.end()
     other.begin(at: place)
     try other.begin(FrameHead(writer: 1, revision: 1, time: 0))
+    let begin = other.mark
     try other.add(one, from: start, to: end)
     try other.end()
     #expect(other.hasPayload)
     var (read, added): ([KeyName], [KeyName]) = ([], [])
+    let (first, last) = (start.moved(from: start, to: begin), end.moved(from: start, to: begin))
+    try other.forEachChange(from: first, to: last) { change throws(StoreError) in added.append(try change.keyName()) }
+    #expect(added == ["b", "c"])
+    added = []
     try one.forEachChange(from: start, to: end) { change throws(StoreError) in read.append(try change.keyName()) }
     let frame = try CommitFrame(other.bytes)
     try frame.forEachChange { change throws(StoreError) in added.append(try change.keyName()) }

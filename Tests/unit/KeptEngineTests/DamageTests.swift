@@ -417,7 +417,7 @@ import Testing
     let name = try #require(files.keys.first { $0.hasPrefix("journal") })
     let (sealed, engine) = (folder.open(name), try open())
     try engine.checkpoint()
-    try engine.set("k30", .string("later"), second: 1000)
+    for key in ["k30", "k29"] as [KeyName] { try engine.set(key, .string("later"), second: 1000) }
     let next = Journal.name(try #require(Journal.number(name)) + 1)
     let size = try sealed.size()
     var journal = [UInt8](repeating: 0, count: size)
@@ -431,7 +431,9 @@ import Testing
       var damaged = journal
       damaged[at] ^= 8
       try layOut([name: damaged, next: following, "pulse": pulse])
-      #expect(try open().state(of: "k30").value == .string("later"), "byte \(at)")
+      for key in ["k30", "k29"] as [KeyName] {
+        #expect(try open().state(of: key).value == .string("later"), "\(key), byte \(at)")
+      }
     }
     // Damage far before the seal.
     var damaged = journal
@@ -496,8 +498,28 @@ import Testing
     try layOut(["values": bytes])
     let engine = try open()
     #expect(throws: StoreError.self) { try engine.checkpoint() }
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/.new-values"), "its draft takes room")
     engine.close()
     #expect(try open().read { $0.note } != "")
+  }
+
+  @Test func `a salvage keeps the damaged checkpoint, and the schema version of the commits`() throws {
+    try layOut([:])
+    let engine = try open()
+    try engine.commit { chain, writer throws(StoreError) in
+      try writer.begin(FrameHead(writer: 1, revision: chain.revision + 1, time: 0))
+      try writer.add(schemaVersion: 7)
+      try writer.end()
+    }
+    engine.close()
+    var bytes = try folder.contents("values")
+    bytes[4096 + 200] ^= 1
+    try folder.write(bytes, to: "values")
+    Salvage.mark(try OpenFolder.own(folder.path))
+    let (note, version) = try open().read { ($0.note, $0.schemaVersion) }
+    #expect(version == 7)
+    let place = try #require(note.split(separator: "\"").last { $0.hasPrefix("quarantine/") })
+    #expect(try folder.contents("\(place)/values") == bytes)
   }
 
   @Test(arguments: [false, true])
@@ -530,6 +552,19 @@ import Testing
       #expect(try engine.state(of: "k12").value == values["k12"]?.last)
       #expect(try engine.lost() == (isDamaged ? ["k12", "k31"] : ["k12"]))
     }
+  }
+
+  @Test func `checking the files finds two headers that differ`() throws {
+    var bytes = try #require(files["values"])
+    var header = try #require(
+      bytes.withUnsafeBytes { ValuesHeader(UnsafeRawBufferPointer(rebasing: $0[..<4096]), size: nil) })
+    header.schemaVersion += 1
+    let block = ByteBuffer(to: "test")
+    try header.write(into: block)
+    bytes.replaceSubrange(header.copyOffset..<header.copyOffset + 4096, with: block.bytes)
+    try layOut(["values": bytes])
+    let found = try Verification.findings(in: OpenFolder.own(folder.path)).map(\.description)
+    #expect(found == ["values has two headers that differ"])
   }
 
   @Test func `a listing goes on past a damaged value`() throws {
@@ -669,6 +704,18 @@ import Testing
   }
 
   // MARK: - Before the salvage
+
+  @Test func `a key in a damaged block is an error to one that reads it, and has a state to be replaced`() throws {
+    var bytes = try #require(files["values"])
+    bytes[4096 + 200] ^= 1
+    try layOut(["values": bytes])
+    try open().read { chain throws(StoreError) in
+      let found = try chain.stateOrDamage(of: "k0")
+      let error = #expect(throws: StoreError.self) { try found.get() }
+      #expect(error?.code == .corrupt)
+      #expect(try chain.stateToReplace(of: "k0").declaration == Salvage.lost)
+    }
+  }
 
   @Test func `a key in a damaged block can be set and removed`() throws {
     var bytes = try #require(files["values"])

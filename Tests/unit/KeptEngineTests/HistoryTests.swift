@@ -70,8 +70,49 @@ import Testing
       let changes = try engine.past().changes
       #expect(changes.map(\.revision) == [6, 7, 8])
       #expect(changes.map(\.first) == [6, 1, 8])
+      #expect(changes.map(\.time) == [1000, 1000, 3000])
       try engine.checkpoint()
     }
+  }
+
+  @Test func `commits within a second are one change in a salvaged store too, whose revisions are high`() throws {
+    let revision: Revision = 1 << 50
+    try Backup.write([], revision: revision, schemaVersion: 0, to: folder.make("values")) { _, _ in true }
+    let engine = try open()
+    for number in 1...3 as ClosedRange<Int64> { try engine.set("a", .int(number), second: 1) }
+    let changes = try engine.past().changes
+    #expect(changes.map(\.first) == [revision + 1] && changes.map(\.revision) == [revision + 3])
+  }
+
+  @Test func `a change with a tag has its old value, also in the file`() throws {
+    let engine = try open()
+    for number in 1...3 as ClosedRange<Int64> {
+      try engine.commit { chain, writer throws(StoreError) in
+        try writer.begin(
+          FrameHead(writer: 1, revision: chain.revision + 1, time: number * 5_000_000_000, tag: "käse \(number)"))
+        try writer.add(.int(number), for: "a")
+        try writer.end()
+      }
+    }
+    let before = try engine.past()
+    #expect(before.changes.map(\.tag) == ["käse 1", "käse 2", "käse 3"])
+    try engine.checkpoint()
+    #expect(try engine.past() == before)
+  }
+
+  @Test func `damage at the beginning of a long file leaves the later changes`() throws {
+    let engine = try open()
+    for number in 1...40 as ClosedRange<Int64> {
+      try engine.set("a", .bytes(Array(repeating: UInt8(number), count: 5000)), second: 2 * number)
+    }
+    let good = try engine.past().changes
+    try engine.checkpoint()
+    var bytes = try folder.contents("history.1")
+    bytes[100] ^= 1
+    try folder.write(bytes, to: "history.1")
+    let past = try engine.past()
+    #expect(10..<40 ~= past.changes.count && past.changes[...] == good.suffix(past.changes.count))
+    #expect(past.completeAfter == Revision(40 - past.changes.count))
   }
 
   @Test func `a commit that restores an old value is a change of its own`() throws {

@@ -131,6 +131,33 @@ import Testing
     #expect(end.journal == 1234)
   }
 
+  @Test func `a commit that was not ended is dropped by the next one and by a seal`() throws {
+    _ = try write { writer in
+      for (revision, key) in [(1, "a"), (2, "b"), (3, "c")] as [(Revision, KeyName)] {
+        try writer.begin(FrameHead(writer: 1, revision: revision, time: 0))
+        try writer.add(.int(1), for: key)
+        if revision == 2 { try writer.end() }
+      }
+      try writer.seal(next: 5)
+    }
+    let (frames, scanner) = try read()
+    #expect(frames == ["2 -: b=1"] && scanner.next == 5)
+  }
+
+  @Test func `a copy of removals has no payload: a full disk has room for it`() throws {
+    let (one, other) = (FrameWriter(), FrameWriter())
+    for writer in [one, other] {
+      writer.begin(at: journal.first(after: 99))
+      try writer.begin(FrameHead(writer: 1, revision: 1, time: 0))
+    }
+    let start = one.mark
+    try one.add(.removed, for: "a")
+    let end = one.mark
+    try one.end()
+    try other.add(one, from: start, to: end)
+    #expect(!other.hasPayload)
+  }
+
   @Test func `a frame at another place, or behind another one, does not verify`() throws {
     _ = try write { writer in
       try writer.begin(FrameHead(writer: 1, revision: 1, time: 0))

@@ -38,6 +38,7 @@ import Testing
     }
     var header = ValuesHeader(store: StoreID(high: 1, low: 2), number: 5, position: 4096, previous: 77)
     (header.revision, header.schemaVersion, header.note, header.limits) = (1000, 3, #"{"a":1}"#, "{}")
+    header.lists = [Array("a list".utf8).withUnsafeBytes { DeclaredList($0, of: header.store, version: 1) }]
     unlink(folder.path + "/values")
     let writer = ValuesWriter(folder.make("values"), header)
     for (key, one) in known.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
