@@ -28,6 +28,8 @@
 @_exported public import struct KeptCore.Resolved
 @_exported public import struct KeptCore.Restored
 @_exported public import struct KeptCore.SalvageNote
+@_exported public import enum KeptCore.SecretsProvider
+@_exported public import struct KeptCore.SecretsStatus
 @_exported public import protocol KeptCore.SettingsAccess
 @_exported public import protocol KeptCore.SettingsReading
 @_exported public import class KeptCore.Snapshot

@@ -16,6 +16,15 @@ package struct DataKeys: Sendable {
       && document.keys.allSatisfy { keys[$0.number] != nil && $0.isCurrent == ($0.number == current) }
   }
 
+  /// Whether keys of the same store are among them.
+  package func have(_ named: [SecretsDocument.DataKey]) -> Bool { named.allSatisfy { keys[$0.number] != nil } }
+
+  /// The same, with keys of the same store that open values from before.
+  package func adding(_ former: DataKeys?) -> DataKeys {
+    guard let former, former.store == store else { return self }
+    return DataKeys(store: store, current: current, keys: keys.merging(former.keys) { own, _ in own })
+  }
+
   /// Encrypts a value for a key of the store, as of a revision.
   ///
   /// - Parameter plain: the kind of the value, and its payload.

@@ -9,14 +9,24 @@ package enum KeyFile {
   ///
   /// Throws `invalid` if the file exists, or if it would be in the folder of a store.
   package static func make(_ path: String) throws(StoreError) -> LockedBytes {
-    guard path.begins(with: "/") else {
-      throw StoreError(.invalid, "the path of the key file \(path) is relative; give an absolute one")
-    }
+    try checkIsAbsolute(path)
     let key = try LockedBytes.random(Seal.keyBytes)
     try FileDraft.place(in: FileTarget(path), replacing: false) { draft throws(StoreError) in
       try ProviderKey.line(key).withBytes { bytes throws(StoreError) in try draft.write(bytes) }
     }
     return key
+  }
+
+  /// Reads a key, or creates the file if it does not exist.
+  package static func use(_ path: String) throws(StoreError) -> LockedBytes {
+    try checkIsAbsolute(path)
+    return try FileStatus(of: path) == nil ? make(path) : read(path)
+  }
+
+  private static func checkIsAbsolute(_ path: String) throws(StoreError) {
+    guard path.begins(with: "/") else {
+      throw StoreError(.invalid, "the path of the key file \(path) is relative; give an absolute one")
+    }
   }
 
   /// Reads a key.

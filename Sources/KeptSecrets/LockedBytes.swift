@@ -29,6 +29,13 @@ package final class LockedBytes: @unchecked Sendable {
     try self.init(count: bytes.count) { _ = $0.update(fromContentsOf: bytes) }
   }
 
+  package convenience init(copying text: String) throws(StoreError) {
+    let bytes = ExactString(text)
+    try self.init(count: text.utf8.count) { memory in
+      _ = bytes.withBytes { memory.update(fromContentsOf: $0) }
+    }
+  }
+
   deinit { LockedPool.giveBack(memory, sodium) }
 
   static func random(_ count: Int) throws(StoreError) -> LockedBytes {

@@ -1,6 +1,6 @@
 // What can give the key that a store's data keys are wrapped with.
 
-import KeptValues
+package import KeptValues
 
 /// A provider of the key that wraps a store's data keys.
 package enum Provider: Sendable, Equatable {
@@ -26,10 +26,18 @@ package enum Provider: Sendable, Equatable {
     }
   }
 
+  /// Whether a store has only one of both: one passphrase, one credential of the system and one item of the keyring.
+  package func isRenewed(by other: Provider) -> Bool {
+    switch (self, other) {
+    case (.passphrase, .passphrase), (.systemCredential, .systemCredential): true
+    default: self == other
+    }
+  }
+
   /// Gets the key of an existing provider.
   ///
   /// Throws a `StoreError` with the reason and the remedy.
-  func key(of store: [UInt8], _ access: ProviderAccess) throws(StoreError) -> LockedBytes {
+  package func key(of store: [UInt8], _ access: ProviderAccess) throws(StoreError) -> LockedBytes {
     switch self {
     case .keyFile(let path): return try KeyFile.read(path)
     case .passphrase(let hash):
@@ -65,6 +73,10 @@ package struct ProviderAccess: Sendable {
   var secretTool = "secret-tool"
 
   package init() {}
+
+  package init(passphrase: String?) throws(StoreError) {
+    self.passphrase = try passphrase.map { text throws(StoreError) in try LockedBytes(copying: text) }
+  }
 }
 
 // MARK: - In the file

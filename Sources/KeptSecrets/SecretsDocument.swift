@@ -11,6 +11,8 @@ package struct SecretsDocument: Sendable, Equatable {
   /// Whether someone has decided that secrets are not encrypted.
   package internal(set) var isPlain: Bool
   package internal(set) var keys: [DataKey]
+  /// Whether programs that it names are run: not if it comes from a backup, whose author a user may not trust.
+  package internal(set) var mayRunPrograms = true
   /// The first is tried first.
   package internal(set) var providers: [ProviderEntry]
 
@@ -30,12 +32,16 @@ package struct SecretsDocument: Sendable, Equatable {
     var wrapped: ValueDictionary = [:]
   }
 
+  private init(_ id: [UInt8]) { (self.id, isPlain, keys, providers) = (id, true, [], []) }
+
   package static let format: Int64 = 1
   static let idBytes = 16
 
   /// Secrets that are not encrypted.
-  package static func plain() throws(StoreError) -> SecretsDocument {
-    SecretsDocument(id: try Sodium.load().random(idBytes), isPlain: true, keys: [], providers: [])
+  ///
+  /// This needs no library.
+  package static func plain() -> SecretsDocument {
+    SecretsDocument((0..<idBytes).map { _ in .random(in: 0 ... .max) })
   }
 }
 
@@ -55,6 +61,7 @@ extension SecretsDocument {
     }
     id = try members.bytes("id", count: Self.idBytes)
     isPlain = try members.text("state", of: ["plain", "encrypted"]) == "plain"
+    mayRunPrograms = members["programs"] == nil
     keys = try members.list("keys", DataKey.init)
     providers = try members.list("providers", ProviderEntry.init)
     var numbers = Set<UInt32>()
@@ -67,7 +74,7 @@ extension SecretsDocument {
   }
 
   package var json: String {
-    let members: ValueDictionary = [
+    var members: ValueDictionary = [
       "format": .int(Self.format), "id": .string(Base64.text(id)), "state": isPlain ? "plain" : "encrypted",
       "keys": .array(keys.map { .dictionary($0.members) }),
       "providers": .array(
@@ -77,7 +84,15 @@ extension SecretsDocument {
           return .dictionary(members)
         }),
     ]
+    if !mayRunPrograms { members["programs"] = "refused" }
     return Value.dictionary(members).json
+  }
+
+  /// What a backup has: the same, but whoever restores it runs no program that it names.
+  package var ofBackup: SecretsDocument {
+    var document = self
+    document.mayRunPrograms = false
+    return document
   }
 }
 

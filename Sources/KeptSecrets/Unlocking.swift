@@ -29,7 +29,9 @@ extension SecretsDocument {
   ///
   /// Throws with the reason why that is not possible.
   package func unlock(with provider: ProviderEntry, _ access: ProviderAccess) throws(StoreError) -> DataKeys {
-    try unlock(provider, by: try Provider(provider.parameters).key(of: id, access))
+    var access = access
+    if !mayRunPrograms { access.mayRunPrograms = false }
+    return try unlock(provider, by: try Provider(provider.parameters).key(of: id, access))
   }
 
   func unlock(_ provider: ProviderEntry, by key: LockedBytes) throws(StoreError) -> DataKeys {
@@ -102,12 +104,15 @@ extension SecretsDocument {
     return data
   }
 
-  /// Adds a provider at the end.
+  /// Adds a provider at the end, or replaces the one that it renews.
   package mutating func add(_ provider: Provider, _ key: LockedBytes, to data: DataKeys) throws(StoreError) {
-    guard providers.allSatisfy({ $0.parameters != provider.parameters }) else {
-      throw StoreError(.invalid, "\(provider.name) is a provider of this store already; remove it first")
+    let entry = try wrapped(data, with: key, provider.parameters)
+    if case .program = provider { mayRunPrograms = true }
+    if let index = providers.firstIndex(where: { $0.provider?.isRenewed(by: provider) == true }) {
+      providers[index] = entry
+    } else {
+      providers.append(entry)
     }
-    providers.append(try wrapped(data, with: key, provider.parameters))
   }
 
   /// Removes a provider.
@@ -131,6 +136,8 @@ extension SecretsDocument {
     var (changed, data, entries) = (self, nil as DataKeys?, [(ValueDictionary, LockedBytes)]())
     for entry in providers {
       do throws(StoreError) {
+        var access = access
+        if !mayRunPrograms { access.mayRunPrograms = false }
         let key = try Provider(entry.parameters).key(of: id, access)
         data = try unlock(entry, by: key)
         entries.append((entry.parameters, key))

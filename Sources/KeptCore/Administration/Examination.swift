@@ -48,8 +48,9 @@ extension StorePlace {
     }
     defer { store.close() }
     let found = try store.verify(progress: progress)
-    findings += try contents(of: store, found) + salvage(of: store) + misfits(found) + lostDeclarations(store)
-    findings += try ignored(in: store) + layers(of: store) + surroundings(of: store)
+    findings +=
+      try contents(of: store, found) + locked(found) + salvage(of: store) + misfits(found) + lostDeclarations(store)
+    findings += try ignored(in: store) + layers(of: store) + secrets(of: store) + surroundings(of: store)
     return Examination(findings: findings, verification: found)
   }
 
@@ -73,6 +74,10 @@ extension StorePlace {
           : "set the key again, or remove it with kept doctor --repair",
         key: damage.key, isRepairable: !isSalvaged)
     }
+  }
+
+  private func locked(_ found: Verification) -> [Finding] {
+    found.locked.map { Finding(.attention, $0.description, key: $0.key) }
   }
 
   private func salvage(of store: Store) throws(StoreError) -> [Finding] {
@@ -116,6 +121,31 @@ extension StorePlace {
     }
   }
 
+  /// Secrets that are not encrypted.
+  private func secrets(of store: Store) -> [Finding] {
+    guard let status = try? store.secretsStatus(), declarations(of: store).contains(where: { $0.declaration.isSecret })
+    else { return [] }
+    let command = "kept secrets \(ShellWords.text([location]))"
+    switch status.state {
+    case .undecided:
+      return [
+        Finding(
+          .note, "secrets are stored as they are, and no one has decided so",
+          remedy: "\(command) init --systemd-creds, or another way")
+      ]
+    case .plain:
+      return [
+        Finding(
+          .note, "secrets are stored as they are, and anyone who can read the files can read them",
+          remedy: "\(command) init --systemd-creds, or another way")
+      ]
+    case .encrypted where status.unsealed > 0:
+      let count = status.unsealed == 1 ? "1 secret is" : "\(status.unsealed) secrets are"
+      return [Finding(.attention, "\(count) not encrypted with the present key", remedy: "\(command) rotate")]
+    case .encrypted: return []
+    }
+  }
+
   // MARK: - Layers
 
   /// Stored values that programs do not read, because the key is locked.
@@ -139,7 +169,9 @@ extension StorePlace {
     var findings = files.map { Finding(.attention, $0, remedy: correct) }
     var known = Set(files.map { ExactString($0) })
     for (key, _) in declarations(of: store) {
-      for layer in try store.explain(key.text).layers where layer.layer != .user {
+      // A secret that is locked is found elsewhere.
+      let layers = (try? store.explain(key.text).layers) ?? []
+      for layer in layers where layer.layer != .user {
         guard let problem = layer.problem, known.insert(ExactString(problem)).inserted else { continue }
         let source = layer.source.map { ", \($0)" } ?? ""
         findings.append(

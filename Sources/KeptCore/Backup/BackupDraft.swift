@@ -119,7 +119,11 @@ struct CopyAside {
     guard contents.revision > revision else { return }
     let target = try FileTarget(name, in: OpenFolder.own(folder.path + "/" + PathWalk.parent(of: name)))
     _ = try BackupDraft.place(at: target, replacing: true) { draft throws(StoreError) in
-      try BackupDraft.fill(draft, with: contents.entries(below: ""), schemaVersion: contents.schemaVersion)
+      if let contents = contents as? any CopyableContents {
+        try contents.copy(into: draft)
+        return contents.revision
+      }
+      return try BackupDraft.fill(draft, with: contents.entries(below: ""), schemaVersion: contents.schemaVersion)
     }
   }
 }

@@ -2,6 +2,7 @@
 
 import CPlatform
 import KeptEngine
+import KeptSecrets
 import KeptSystem
 import KeptValues
 
@@ -10,18 +11,25 @@ struct BackupFile {
   /// In the order of the keys.
   private(set) var entries: [KeyedEntry] = []
   private(set) var schemaVersion: UInt32 = 0
+  /// How its store kept its secrets, and the data keys; nil if it does not say so, or has none.
+  private(set) var document: SecretsDocument?
+  private(set) var keys: DataKeys?
 
   /// Reads a backup: a file, or a folder with a store.
   ///
   /// Throws `unavailable` if there is none, `unsupported` for a file of another kind or a backup of a later version,
   /// and `corrupt` for a backup that is not completely readable.
-  init(at path: String) throws(StoreError) {
+  /// - Parameters:
+  ///   - secrets: what opens secrets of the same store; nil if there is none.
+  ///   - passphrase: what opens others, if their store had it.
+  init(at path: String, _ secrets: StoreSecrets? = nil, passphrase: String? = nil) throws(StoreError) {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw StoreError(.invalid, "the path of a backup must not be empty or contain a NUL")
     }
     do throws(StoreError) {
       guard let place = try UserLinks.resolve(path) else { throw .system("access", path) }
-      if kept_is_folder(place) == 1 { try read(folder: place) } else { try read(file: place) }
+      let states = try kept_is_folder(place) == 1 ? read(folder: place) : read(file: place)
+      try open(states, secrets, passphrase)
     } catch {
       // The remedies for a damaged store do not apply to a backup.
       let isDamaged = error.code == .corrupt && error.key == nil
@@ -30,21 +38,53 @@ struct BackupFile {
     }
   }
 
-  private mutating func read(folder path: String) throws(StoreError) {
+  private typealias States = [(key: KeyName, state: KeyState)]
+
+  private mutating func read(folder path: String) throws(StoreError) -> States {
     guard let folder = OpenFolder(holding: path) else { throw .system("open the folder", path) }
     guard folder.status(of: StoreFiles.values) != nil else {
       throw .system("access", path + "/" + StoreFiles.values)
     }
-    let (stored, version) = try ReadOnlyEngine(folder).read { chain throws(StoreError) in
-      (try chain.entries(in: [.prefix("")]), chain.schemaVersion)
+    document = try SecretsFile.read(in: folder)?.ofBackup
+    var states: States = []
+    try ReadOnlyEngine(folder).read { chain throws(StoreError) in
+      if document == nil { try read(secrets: chain.values.header.secrets) }
+      schemaVersion = chain.schemaVersion
+      try chain.forEachState(below: "", opens: false) { key, state throws(StoreError) in
+        do throws(StoreError) { states.append((key, try state.get())) } catch { throw error.about(key.text) }
+      }
     }
-    if let unreadable = stored.unreadable.first { throw unreadable.reason.about(unreadable.key.text) }
-    schemaVersion = version
-    entries = stored.entries
+    return states
   }
 
-  private mutating func read(file path: String) throws(StoreError) {
-    schemaVersion = try KeptEngine.Backup.read(Self.open(path)) { key, state in
+  private mutating func read(file path: String) throws(StoreError) -> States {
+    var states: States = []
+    let header = try KeptEngine.Backup.read(Self.open(path)) { key, state in states.append((key, state)) }
+    schemaVersion = header.schemaVersion
+    try read(secrets: header.secrets)
+    return states
+  }
+
+  private mutating func read(secrets json: String) throws(StoreError) {
+    guard !json.utf8.isEmpty else { return }
+    document = try ExactString(json).withBytes { text throws(StoreError) in try SecretsDocument(json: text).ofBackup }
+  }
+
+  /// Opens the secrets, with the keys of the store that restores them, or with those of the backup.
+  private mutating func open(
+    _ states: States, _ secrets: StoreSecrets?, _ passphrase: String?
+  ) throws(StoreError) {
+    var opener: BackupSecrets?
+    for (key, state) in states {
+      var state = state
+      if state.isSealed {
+        if opener == nil {
+          keys = try secrets?.keys(for: document)
+          if keys == nil { keys = try document?.unlock(ProviderAccess(passphrase: passphrase)) }
+          opener = keys.map { BackupSecrets(keys: $0) }
+        }
+        state = try state.opened(key, by: opener)
+      }
       if let entry = Entry(state) { entries.append(KeyedEntry(key: key, entry: entry)) }
     }
   }
@@ -61,4 +101,17 @@ struct BackupFile {
     guard let opened else { throw .system("access", path, errno: ENOENT) }
     return StoreFile(taking: opened, path: path)
   }
+}
+
+/// Opens the secrets of a backup.
+private final class BackupSecrets: SecretOpening {
+  private let keys: DataKeys
+
+  init(keys: DataKeys) { self.keys = keys }
+
+  func open(_ sealed: [UInt8], of key: KeyName, at revision: Revision) throws(StoreError) -> Value {
+    try StoreSecrets.open(sealed, of: key, at: revision, with: keys)
+  }
+
+  func reseal(_ value: StoredValue, of key: KeyName, at revision: Revision?) throws(StoreError) -> [UInt8]? { nil }
 }

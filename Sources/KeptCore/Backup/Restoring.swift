@@ -2,6 +2,7 @@
 // any point leaves either the old state or the new one.
 
 import CPlatform
+import KeptSecrets
 import KeptSystem
 public import KeptValues
 
@@ -24,16 +25,22 @@ extension Store {
   /// Throws `unavailable` if there is no backup, `corrupt` for a damaged one, `unsupported` for a file of another kind
   /// or a backup of a later version, and `busy` if others migrate for longer than
   /// the busy timeout: nothing is changed then.
-  /// - Parameter path: what ``backup(to:replacing:)`` has written, a file or a folder.
+  /// Secrets of a backup are opened with the keys of this store, with the keys that the backup has, whose programs are
+  /// not run, or with the passphrase; otherwise the call throws `unavailable`. They are stored as this store keeps its
+  /// secrets; if no one has decided that, as the backup says.
+  /// - Parameters:
+  ///   - path: what ``backup(to:replacing:)`` has written, a file or a folder.
+  ///   - passphrase: that of the store of which it is a backup, if its secrets are encrypted.
   @discardableResult
-  public func restore(from path: String) throws(StoreError) -> Restored {
+  public func restore(from path: String, passphrase: String? = nil) throws(StoreError) -> Restored {
     let storage = try storage()
     guard storage.abilities.isSuperset(of: [.atomicBatch, .revisions, .listsKeys]) else {
       throw StoreError(
         .unsupported,
         "this storage cannot list its keys, or cannot change several at once; restore into a store in a folder")
     }
-    let backup = try BackupFile(at: path)
+    let secrets = storage as? any SecretStorage
+    let backup = try BackupFile(at: path, secrets?.secrets, passphrase: passphrase)
     let folder = try (storage as? any FolderStorage)?.folder
     guard let turn = try MigrationTurn.take(of: shared, in: folder, waiting: options.patience) else {
       throw StoreError(
@@ -42,6 +49,9 @@ extension Store {
           + "finished")
     }
     defer { turn.end() }
+    if let secrets, let document = backup.document, try secrets.secrets.document() == nil {
+      try secrets.replace(nil, by: document, backup.keys)
+    }
     return try replaceContents(by: backup)
   }
 

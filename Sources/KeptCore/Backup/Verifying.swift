@@ -13,6 +13,8 @@ public struct Verification: Sendable {
   public internal(set) var declarations = 0
   /// The keys whose value does not fit their declaration, in byte order; they read as absent.
   public internal(set) var misfits: [String] = []
+  /// Why secrets cannot be read whose key no provider gives, with the keys; they are no damage.
+  public internal(set) var locked: [StoreError] = []
   /// The damage, with the key if it is in a value or a declaration; all errors are `corrupt`.
   public internal(set) var damage: [StoreError] = []
 
@@ -36,7 +38,10 @@ extension Store {
     let fileDamage = try (storage as? any VerifiableStorage)?.damage()
     if let fileDamage { found.damage.append(fileDamage) }
     do throws(StoreError) {
-      let stored = try storage.entries(in: [.prefix("")])
+      var stored = try storage.entries(in: [.prefix("")])
+      if stored.unreadable.contains(where: { $0.reason.code == .unavailable }), shared.secrets?.unlock() == true {
+        stored = try storage.entries(in: [.prefix("")])
+      }
       found.revision = stored.revision
       try found.check(stored, progress)
     } catch {
@@ -54,7 +59,8 @@ extension Verification {
     var done = 0
     for entry in stored.unreadable {
       try reporter.report(done)
-      damage.append(entry.reason.about(entry.key.text))
+      let reason = entry.reason.about(entry.key.text)
+      if reason.code == .unavailable { locked.append(reason) } else { damage.append(reason) }
       try check(entry.declaration, of: entry.key)
       done += 1
     }

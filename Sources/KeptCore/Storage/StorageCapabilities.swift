@@ -2,6 +2,7 @@
 // storages without it.
 
 import KeptEngine
+import KeptSecrets
 import KeptValues
 
 /// A storage that can copy its files, which is faster than entry by entry.
@@ -45,6 +46,19 @@ protocol HistoricalStorage: Storage {
 /// A storage that may encrypt secrets.
 protocol SecretStorage: Storage {
   var secrets: StoreSecrets { get }
+
+  /// Replaces what the file `secrets` says, unless another process has.
+  ///
+  /// - Parameter keys: the data keys of the new document; nil to keep those that are known.
+  func replace(_ document: SecretsDocument?, by new: SecretsDocument, _ keys: DataKeys?) throws(StoreError)
+
+  /// How many secrets and old secrets are plain, or sealed with a data key that is not the current one.
+  func plainCount(_ document: SecretsDocument?) throws(StoreError) -> Int
+
+  /// Seals these secrets again, and forgets the data keys that no secret needs.
+  ///
+  /// The process may be killed at any point: every secret can be read, and the next call goes on.
+  func sealAgain() throws(StoreError)
 }
 
 /// A storage that marks the lists of declarations that it has.

@@ -19,6 +19,10 @@ final class StoreSecrets: SecretOpening {
     var file: FileMark?
     /// The data keys; nil if no provider has given them.
     var keys: DataKeys?
+    /// Those before, which snapshots may need.
+    var formerKeys: DataKeys?
+    /// How many times the file has changed.
+    var changes = 0
     /// Why not, when that was, and how long no provider is asked again.
     var refusal: (reason: StoreError, time: Int64, pause: Int64)?
     var isAsking = false
@@ -81,13 +85,43 @@ final class StoreSecrets: SecretOpening {
     guard let keys else { return nil }
     var sealed: [UInt8] = []
     try value.withStored { stored throws(StoreError) in
-      let plain = try LockedBytes(count: 1 + stored.payload.count) { plain in
-        plain[0] = stored.kind
-        for (index, byte) in stored.payload.enumerated() { plain[1 + index] = byte }
-      }
-      sealed = try plain.withBytes { plain throws(StoreError) in try keys.seal(plain, for: key, at: revision) }
+      sealed = try Self.seal(stored, of: key, at: revision, with: keys)
     }
     return sealed
+  }
+
+  private static func seal(
+    _ stored: StoredValue, of key: KeyName, at revision: Revision, with keys: DataKeys
+  ) throws(StoreError) -> [UInt8] {
+    let plain = try LockedBytes(count: 1 + stored.payload.count) { plain in
+      plain[0] = stored.kind
+      for (index, byte) in stored.payload.enumerated() { plain[1 + index] = byte }
+    }
+    return try plain.withBytes { plain throws(StoreError) in try keys.seal(plain, for: key, at: revision) }
+  }
+
+  func reseal(_ stored: StoredValue, of key: KeyName, at revision: Revision?) throws(StoreError) -> [UInt8]? {
+    guard let keys = state.read(\.keys) else { return nil }
+    guard stored.isSealed else {
+      return try revision.map { revision throws(StoreError) in
+        try Self.seal(stored, of: key, at: revision, with: keys)
+      }
+    }
+    let sealed = stored.payload.bindMemory(to: UInt8.self)
+    let header = try SealedHeader(sealed)
+    guard header.key != keys.current else { return nil }
+    let plain = try keys.open(sealed, for: key, at: revision)
+    return try plain.withBytes { plain throws(StoreError) in try keys.seal(plain, for: key, at: header.revision) }
+  }
+
+  /// Changes with the file: a secret that was sealed at the same count need not be sealed again.
+  ///
+  /// The answer holds as long as the write lock is held.
+  func changeCount() throws(StoreError) -> Int {
+    try state.updateQuietly { state throws(StoreError) in
+      try state.refresh()
+      return state.changes
+    }
   }
 
   func open(_ sealed: [UInt8], of key: KeyName, at revision: Revision) throws(StoreError) -> Value {
@@ -101,15 +135,18 @@ final class StoreSecrets: SecretOpening {
 
   private func openAny(_ sealed: [UInt8], of key: KeyName, at revision: Revision?) throws(StoreError) -> Value {
     let keys = try state.updateQuietly { state throws(StoreError) in try dataKeys(state, "cannot be read") }
-    let plain: LockedBytes
-    do throws(StoreError) {
-      plain = try sealed.withUnsafeBufferPointer { sealed throws(StoreError) in
-        try keys.open(sealed, for: key, at: revision)
-      }
-    } catch {
+    do throws(StoreError) { return try Self.open(sealed, of: key, at: revision, with: keys) } catch {
       // Another process may have rotated the keys.
       if error.code == .unavailable { wanted.store(true, ordering: .releasing) }
       throw error
+    }
+  }
+
+  static func open(
+    _ sealed: [UInt8], of key: KeyName, at revision: Revision?, with keys: DataKeys
+  ) throws(StoreError) -> Value {
+    let plain = try sealed.withUnsafeBufferPointer { sealed throws(StoreError) in
+      try keys.open(sealed, for: key, at: revision)
     }
     let value = try plain.withBytes { plain throws(StoreError) -> Value? in
       guard let kind = plain.first, kind != StoredValue.sealed else { return nil }
@@ -156,24 +193,24 @@ final class StoreSecrets: SecretOpening {
         wanted.store(false, ordering: .releasing)
         return (nil, true)
       }
-      if let refusal = state.refusal, refusal.time...refusal.time + refusal.pause ~= now() { return (nil, true) }
+      if let refusal = state.refusal, refusal.time...refusal.time + refusal.pause ~= now() {
+        return (nil, true)
+      }
       state.isAsking = true
       return (state.document, nil)
     }
     if let result { return result }
-    var access = ProviderAccess()
-    access.mayRunPrograms = mayRunPrograms
     let keys: Result<DataKeys, StoreError> = Result { () throws(StoreError) in
       guard let document else {
         throw StoreError(.unavailable, "the store has no file secrets; restore it from a backup")
       }
-      return try document.unlock(access)
+      return try document.unlock(providerAccess(nil))
     }
     let whenUnlocked = state.update { state in
       state.isAsking = false
       wanted.store(false, ordering: .releasing)
       switch keys {
-      case .success(let keys): (state.keys, state.refusal) = (keys, nil)
+      case .success(let keys): (state.keys, state.refusal) = (keys.adding(state.formerKeys), nil)
       case .failure(let reason):
         let pause = min(max(2 * (state.refusal?.pause ?? 0), Self.shortestPause), Self.longestPause)
         state.refusal = (reason, now(), pause)
@@ -183,6 +220,63 @@ final class StoreSecrets: SecretOpening {
     whenUnlocked?()
     return true
   }
+
+  /// What the providers of the store may use.
+  func providerAccess(_ passphrase: String?) throws(StoreError) -> ProviderAccess {
+    var access = try ProviderAccess(passphrase: passphrase)
+    access.mayRunPrograms = mayRunPrograms
+    return access
+  }
+
+  // MARK: - Changes of the file
+
+  /// The data keys, if a backup of the store needs no others.
+  func keys(for backup: SecretsDocument?) throws(StoreError) -> DataKeys? {
+    guard let backup, try document()?.id == backup.id else { return nil }
+    wanted.store(true, ordering: .releasing)
+    _ = unlock()
+    return state.read(\.keys).flatMap { $0.have(backup.keys) ? $0 : nil }
+  }
+
+  var areUnlocked: Bool { state.read(\.keys) != nil }
+
+  /// What the file says now; nil if there is none.
+  func document() throws(StoreError) -> SecretsDocument? {
+    try state.updateQuietly { state throws(StoreError) in
+      try state.refresh()
+      return state.document
+    }
+  }
+
+  /// Uses data keys that were unlocked for the document.
+  func use(_ keys: DataKeys) throws(StoreError) {
+    let whenUnlocked = try state.update { state throws(StoreError) -> (@Sendable () -> Void)? in
+      try state.refresh()
+      guard let document = state.document, keys.areKeys(of: document) else { throw Self.changed }
+      (state.keys, state.refusal) = (keys.adding(state.formerKeys), nil)
+      wanted.store(false, ordering: .releasing)
+      return state.whenUnlocked
+    }
+    whenUnlocked?()
+  }
+
+  /// Replaces the document, with the write lock held, and uses its data keys if they are given.
+  ///
+  /// Throws `busy` if another process has replaced it.
+  func replace(
+    _ document: SecretsDocument?, by new: SecretsDocument, _ keys: DataKeys? = nil
+  ) throws(StoreError) {
+    try state.updateQuietly { state throws(StoreError) in
+      try state.refresh()
+      guard state.document == document, let folder = try state.folder?() else { throw Self.changed }
+      try SecretsFile.write(new, in: folder)
+      if let keys { state.keys = keys.adding(state.keys) }
+      try state.refresh()
+    }
+  }
+
+  private static let changed = StoreError(
+    .busy, "another process has changed the keys of the secrets at the same time; try again")
 }
 
 extension StoreSecrets.State {
@@ -195,8 +289,9 @@ extension StoreSecrets.State {
     guard found != file else { return }
     document = found == nil ? nil : try SecretsFile.read(in: folder)
     (file, refusal) = (found, nil)
+    changes += 1
     if let document, keys?.areKeys(of: document) == true { return }
-    keys = nil
+    (formerKeys, keys) = (keys ?? formerKeys, nil)
   }
 
 }

@@ -1,5 +1,6 @@
 // The contents of a storage at one revision, from which snapshots and exports are read.
 
+import KeptEngine
 import KeptSchema
 import KeptValues
 
@@ -31,6 +32,12 @@ protocol StoredContents: Sendable {
     below prefix: ExactString,
     _ body: (StoredItem, (inout CText) throws(StoreError) -> Void) throws(StoreError) -> Void
   ) throws(StoreError)
+}
+
+/// Contents that are copied with their secrets as they are.
+protocol CopyableContents: StoredContents {
+  /// Copies them into an empty file, as a backup without the history.
+  func copy(into draft: StoreFile) throws(StoreError)
 }
 
 /// An entry whose value is read only if it is needed.

@@ -224,6 +224,30 @@ struct HistoryScan {
     hasForgotten = true
   }
 
+  /// Seals the values of secrets again; those that cannot be opened are forgotten.
+  ///
+  /// - Parameter reseal: returns the new sealed bytes; nil if the value stays as it is.
+  mutating func resealSecrets(
+    _ reseal: (StoredValue, KeyName) throws(StoreError) -> [UInt8]?
+  ) throws(StoreError) {
+    for index in changes.indices {
+      guard let sealed = changes[index].old.sealed else { continue }
+      let old: OldValue? = try sealed.withUnsafeBytes { bytes in
+        Result { () throws(StoreError) in
+          do throws(StoreError) {
+            let stored = StoredValue(kind: StoredValue.sealed, payload: bytes)
+            let again = try reseal(stored, changes[index].key)
+            return again.map { .value(kind: StoredValue.sealed, payload: $0) }
+          } catch {
+            guard error.isOfValue else { throw error }
+            return .secret
+          }
+        }
+      }.get()
+      if let old { changes[index].old = old }
+    }
+  }
+
   /// Removes the changes beyond the limits: the oldest commits, and of each key all but its last changes.
   ///
   /// If a commit has other changes, the history still says that it changed such a key, and that a key had more changes.

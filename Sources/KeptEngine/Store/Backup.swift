@@ -8,11 +8,17 @@ package import KeptValues
 package enum Backup {
   /// Writes all that was published before the call into an empty file, on the disk before the call returns.
   ///
-  /// - Returns: the revision.
-  package static func write(_ engine: Engine, to file: StoreFile) throws(StoreError) -> Revision {
+  /// - Parameter secrets: returns what the file `secrets` says of the keys that the contents need, once they are known;
+  ///   nil if it has changed.
+  /// - Returns: the revision; nil, with nothing written, if the file has changed.
+  package static func write(
+    _ engine: Engine, to file: StoreFile, secrets: () throws(StoreError) -> String? = { () throws(StoreError) in "" }
+  ) throws(StoreError) -> Revision? {
     try engine.past { past, chain throws(StoreError) in
       var header = header(chain.revision, chain.schemaVersion)
       (header.floor, header.limits) = (chain.floor, chain.limits)
+      guard let keys = try secrets() else { return nil }
+      header.secrets = keys
       let writer = ValuesWriter(file, header)
       try Fold(chain: chain, floor: chain.floor, fits: engine.fits).write(to: writer)
       _ = try writer.finish { file, offset throws(StoreError) in
@@ -22,6 +28,19 @@ package enum Backup {
           scan, upTo: chain.revision, following: nil, ValuesHeader.ofBackup, file, at: offset)
       }
       return chain.revision
+    }
+  }
+
+  /// Writes what a snapshot has, without the history.
+  package static func write(
+    _ snapshot: EngineSnapshot, to file: StoreFile, secrets: String, fits: @escaping (Value, String) -> Bool
+  ) throws(StoreError) {
+    _ = try snapshot.list { chain throws(StoreError) in
+      var header = header(chain.revision, chain.schemaVersion)
+      (header.floor, header.secrets) = (chain.revision, secrets)
+      let writer = ValuesWriter(file, header)
+      try Fold(chain: chain, floor: chain.floor, fits: fits).write(to: writer)
+      _ = try writer.finish()
     }
   }
 
@@ -47,10 +66,10 @@ package enum Backup {
   ///
   /// Throws `unsupported` for a file that is not a backup or of another format, and `corrupt` for a damaged one.
   /// - Parameter body: receives the keys in their order, with their states.
-  /// - Returns: the schema version.
+  /// - Returns: the header.
   package static func read(
     _ file: StoreFile, _ body: (KeyName, KeyState) throws(StoreError) -> Void
-  ) throws(StoreError) -> UInt32 {
+  ) throws(StoreError) -> ValuesHeader {
     try checkBeginning(of: file)
     let values = try ValuesReader(file)
     guard values.header.isBackup else { throw partOfStore }
@@ -69,7 +88,7 @@ package enum Backup {
       throw StoreError(
         .corrupt, "\(shown: file.path) is damaged: it has \(keys) of \(values.header.keys) keys")
     }
-    return values.header.schemaVersion
+    return values.header
   }
 
   /// Throws `unsupported` for a file of another kind.

@@ -8,11 +8,13 @@ extension Engine {
   /// Makes a checkpoint of everything that is published now; does nothing if another process is making one.
   ///
   /// The process may be killed at any point: the next one repeats the work.
-  /// - Parameter isDue: called when no other thread or process can make one; false ends it.
+  /// - Parameters:
+  ///   - reseals: whether secrets are sealed again, in the history too.
+  ///   - isDue: called when no other thread or process can make one; false ends it.
   /// - Returns: false if another process is making one.
   @discardableResult
   package func checkpoint(
-    if isDue: () throws(StoreError) -> Bool = { () throws(StoreError) in true }
+    reseals: Bool = false, if isDue: () throws(StoreError) -> Bool = { () throws(StoreError) in true }
   ) throws(StoreError) -> Bool {
     work.wait { work -> Void? in
       if work.isCheckpoint { return nil }
@@ -29,7 +31,7 @@ extension Engine {
     // Another one may have been made until now.
     guard try isDue() else { return true }
     try finishInterrupted()
-    do throws(StoreError) { try fold(until: rotate()) } catch {
+    do throws(StoreError) { try fold(until: rotate(), reseals: reseals) } catch {
       if error.code == .corrupt { Salvage.mark(folder) }
       // On a full disk, the drafts take the room of others.
       try? finishInterrupted()
@@ -82,8 +84,10 @@ extension Engine {
 
   /// Writes the checkpoint and the sealed journals into a newer checkpoint, and removes them.
   ///
-  /// - Parameter number: the journal that follows the new checkpoint.
-  private func fold(until number: UInt64) throws(StoreError) {
+  /// - Parameters:
+  ///   - number: the journal that follows the new checkpoint.
+  ///   - reseals: whether secrets are sealed again.
+  private func fold(until number: UInt64, reseals: Bool) throws(StoreError) {
     // A separate chain, because this takes long and commits go on at the same time.
     guard let chain = try Chain(folder) else { throw missing }
     let (before, published) = (chain.values.header, pulse.words.published)
@@ -107,14 +111,15 @@ extension Engine {
     header.floor = before.floor
     if header.revision > Self.keptRemovals { header.floor = max(header.floor, header.revision - Self.keptRemovals) }
 
-    try HistoryFile.add(history, of: chain, to: &header, folder)
+    let sealer = reseals ? secrets : nil
+    try HistoryFile.add(history, of: chain, to: &header, folder, sealer)
     let draft = Recovery.draftPrefix + Chain.valuesName
     try pause(chain.files)
     let file = try folder.makeFile(draft)
     let writer = ValuesWriter(file, header) { [self] unsynced throws(StoreError) in
       try pause(chain.files + [file], syncing: unsynced)
     }
-    try Fold(chain: chain, floor: header.floor, fits: fits).write(to: writer)
+    try Fold(chain: chain, floor: header.floor, fits: fits, sealer: sealer).write(to: writer)
     _ = try writer.finish()
     try folder.rename(draft, to: Chain.valuesName)
     try folder.syncNames()
@@ -139,17 +144,25 @@ struct Fold {
   let chain: Chain
   let floor: Revision
   let fits: (Value, String) -> Bool
+  /// What seals secrets again; nil to leave them as they are.
+  var sealer: (any SecretOpening)?
 
   func write(to writer: ValuesWriter) throws(StoreError) {
     try chain.forEachKey(below: "") { record, change, key throws(StoreError) in
       if let change {
-        if let key = change.key, let only = change.onlyValue(), record?.flags.contains(.declared) != true {
+        if let key = change.key, let only = change.onlyValue(), record?.flags.contains(.declared) != true,
+          sealer == nil || !only.value.isSealed
+        {
           try writer.add(key, only.value, only.revision)
         } else {
           try add(key(), record, change.change(), to: writer)
         }
       } else if let record, !isForgotten(record.flags, record.changed) {
-        try writer.add(record)
+        if sealer != nil, record.value.isSealed || record.flags.contains(.declared) {
+          try add(key(), record, nil, to: writer)
+        } else {
+          try writer.add(record)
+        }
       }
     }
   }
@@ -159,9 +172,10 @@ struct Fold {
   }
 
   private func add(
-    _ key: KeyName, _ record: Record?, _ change: KeyChange, to writer: ValuesWriter
+    _ key: KeyName, _ record: Record?, _ change: KeyChange?, to writer: ValuesWriter
   ) throws(StoreError) {
-    let state = try KeyState(record, change)
+    var state = try KeyState(record, change)
+    if let sealer { try state.reseal(key, by: sealer) }
     guard state.isThere || state.changed > floor else { return }
     try writer.add(key, state, fits: fits)
   }

@@ -10,6 +10,12 @@ package protocol SecretOpening: AnyObject, Sendable {
   /// Called with locks held. Throws `unavailable` if its key is missing, and `corrupt` if the bytes were damaged, or
   /// sealed for another key or revision.
   func open(_ sealed: [UInt8], of key: KeyName, at revision: Revision) throws(StoreError) -> Value
+
+  /// Returns the sealed bytes that replace the stored value of a secret; nil if it stays as it is.
+  ///
+  /// Throws as ``open(_:of:at:)`` does.
+  /// - Parameter revision: the revision that set the value; nil for an old value, which was sealed.
+  func reseal(_ value: StoredValue, of key: KeyName, at revision: Revision?) throws(StoreError) -> [UInt8]?
 }
 
 /// The state of a key.
@@ -28,6 +34,8 @@ package struct KeyState: Sendable, Equatable {
   }
 
   package var isThere: Bool { value != nil || declaration != nil }
+  /// Whether it has a value that is secret, or was when it was sealed.
+  package var isSecret: Bool { isSealed || value != nil && declaration?.declaresSecret == true }
 }
 
 /// The changes of a sequence of frames.
@@ -241,7 +249,7 @@ extension KeyState {
 
 extension KeyState {
   /// The state with the value of a secret that was sealed; others are as they are.
-  func opened(_ key: KeyName, by secrets: (any SecretOpening)?) throws(StoreError) -> KeyState {
+  package func opened(_ key: KeyName, by secrets: (any SecretOpening)?) throws(StoreError) -> KeyState {
     guard isSealed, case .bytes(let sealed) = value else { return self }
     guard let secrets else {
       throw StoreError(
@@ -254,8 +262,20 @@ extension KeyState {
     return state
   }
 
+  /// Seals the value of a secret again, if it can be read and needs it.
+  mutating func reseal(_ key: KeyName, by secrets: any SecretOpening) throws(StoreError) {
+    guard isSecret else { return }
+    var sealed: [UInt8]?
+    do throws(StoreError) {
+      try withStored { stored throws(StoreError) in sealed = try secrets.reseal(stored, of: key, at: revision) }
+    } catch {
+      guard error.isOfValue else { throw error }
+    }
+    if let sealed { (value, isSealed) = (.bytes(sealed), true) }
+  }
+
   /// Passes the stored form of the value to `body`, before it was opened; its bytes are valid during the call.
-  func withStored(_ body: (StoredValue) throws(StoreError) -> Void) throws(StoreError) {
+  package func withStored(_ body: (StoredValue) throws(StoreError) -> Void) throws(StoreError) {
     try (value ?? .null).withStored { stored throws(StoreError) in
       try body(isSealed ? StoredValue(kind: StoredValue.sealed, payload: stored.payload) : stored)
     }

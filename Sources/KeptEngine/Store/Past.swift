@@ -71,13 +71,15 @@ enum HistoryFile {
   /// The new checkpoint needs the new header. The bytes that a checkpoint names never change: changes are added after
   /// them, and a file without the forgotten changes has another number. If the history can be read only in part, the
   /// rest is not kept, and the checkpoint has the note of a salvage.
+  /// - Parameter sealer: what seals all old secrets again; nil to leave them as they are.
   static func add(
-    _ scan: HistoryScan, of chain: Chain, to header: inout ValuesHeader, _ folder: borrowing OpenFolder
+    _ scan: HistoryScan, of chain: Chain, to header: inout ValuesHeader, _ folder: borrowing OpenFolder,
+    _ sealer: (any SecretOpening)? = nil
   ) throws(StoreError) {
     let before = chain.values.header
     (header.history, header.historyLength) = (before.history, before.historyLength)
     if before.isBackup { (header.history, header.historyLength) = (0, 0) }
-    if before.historyLength > 0, !before.isBackup, !scan.hasForgotten,
+    if before.historyLength > 0, !before.isBackup, !scan.hasForgotten, sealer == nil,
       let file = try folder.openFile(name(before.history)),
       let (last, _) = try HistoryBlock.read(file, number: before.history, end: Int(clamping: before.historyLength)),
       last.last == before.revision, !isTooMuch(last, scan)
@@ -92,6 +94,9 @@ enum HistoryFile {
     if scan.isDamaged { header.note = try Salvage.note(aboutHistoryOf: before, header.note, folder) }
     try scan.add(chain)
     scan.prune()
+    if let sealer {
+      try scan.resealSecrets { value, key throws(StoreError) in try sealer.reseal(value, of: key, at: nil) }
+    }
     guard scan.completeAfter < header.revision else {
       if before.historyLength > 0 { (header.history, header.historyLength) = (before.history &+ 1, 0) }
       return

@@ -55,8 +55,24 @@ enum Recovery {
     let header = try ValuesReader(file).header
     // The pulse of a store that was opened before proves that there was a journal.
     guard header.isBackup, try Pulse.published(in: folder, of: header.store) == nil else { return nil }
+    if !header.secrets.utf8.isEmpty, folder.status(of: secretsName) == nil { try place(header.secrets, in: folder) }
     _ = try makeJournal(header.number, of: header.store, folder)
     return try Chain(folder)
+  }
+
+  private static let secretsName = "secrets"
+
+  /// Makes the file of the keys that a backup has.
+  private static func place(_ secrets: String, in folder: borrowing OpenFolder) throws(StoreError) {
+    let draft = draftPrefix + secretsName
+    folder.removeFile(draft)
+    let file = try folder.makeFile(draft)
+    try ExactString(secrets).withBytes { bytes throws(StoreError) in
+      try file.write(UnsafeRawBufferPointer(bytes), at: 0)
+    }
+    try file.sync()
+    try folder.rename(draft, to: secretsName)
+    try folder.syncNames()
   }
 
   private static func setUpPulse(_ chain: Chain, _ folder: borrowing OpenFolder) throws(StoreError) -> Pulse {

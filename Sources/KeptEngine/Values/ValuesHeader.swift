@@ -19,6 +19,8 @@ package struct ValuesHeader: Equatable, Sendable {
   /// The limits of the history, as JSON.
   package var limits = ""
   package var lists: [DeclaredList] = []
+  /// Of a backup: what the file `secrets` of the store says, as JSON.
+  package var secrets = ""
 
   // Describe the file; set by its writer.
   package internal(set) var keys: UInt64 = 0
@@ -53,8 +55,12 @@ package struct ValuesHeader: Equatable, Sendable {
   ///
   /// Throws `tooLarge` if the texts do not fit.
   func write(into block: ByteBuffer) throws(StoreError) {
-    guard note.utf8.count + limits.utf8.count <= Self.listsOffset - ValuesFormat.textsOffset else {
-      throw StoreError(.tooLarge, "the note of a salvage or the limits of the history are too long; shorten them")
+    guard note.utf8.count + limits.utf8.count + secrets.utf8.count < Self.listsOffset - ValuesFormat.textsOffset else {
+      throw StoreError(
+        .tooLarge,
+        secrets.utf8.isEmpty
+          ? "the note of a salvage or the limits of the history are too long; shorten them"
+          : "what the file secrets says does not fit into a backup; remove a provider")
     }
     try block.addZeros(ValuesFormat.textsOffset)
     block.put(ValuesFormat.magic, at: 0)
@@ -67,7 +73,7 @@ package struct ValuesHeader: Equatable, Sendable {
     block.put(checksums, at: 120)
     block.put(UInt16(note.utf8.count), at: 124)
     block.put(UInt16(limits.utf8.count), at: 126)
-    for text in [note, limits] {
+    for text in [note, limits, secrets] {
       try ExactString(text).withBytes { text throws(StoreError) in try block.add(UnsafeRawBufferPointer(text)) }
     }
     try block.addZeros(Self.listsOffset - block.count)
@@ -96,6 +102,10 @@ package struct ValuesHeader: Equatable, Sendable {
       let noteText = note.text, let limitsText = limits.text
     else { return nil }
     (self.note, self.limits) = (noteText, limitsText)
+    if isBackup, let rest = block.part(from: ValuesFormat.textsOffset, Self.listsOffset - ValuesFormat.textsOffset) {
+      let text = rest[(note.count + limits.count)...].prefix { $0 != 0 }
+      secrets = UnsafeRawBufferPointer(rebasing: text).text ?? ""
+    }
     lists = DeclaredList.all(in: UnsafeRawBufferPointer(rebasing: block[Self.listsOffset...]))
     // A valid checksum proves nothing about a file that another program made.
     let most = UInt64((size ?? Self.longestFile) / ValuesFormat.blockBytes)

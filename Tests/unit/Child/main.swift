@@ -1,7 +1,7 @@
 // Opens the store given as its argument, and executes the commands on its standard input, one per line, with tabs
 // between the words. With `--as-nobody` it gives up the rights of root first; with `--with-arguments` its own arguments
 // are a layer.
-//   get KEY · set KEY JSON · remove KEY · revision
+//   get KEY · set KEY JSON · remove KEY · revision · encrypt KEYFILE · rotate
 //   churn KEY, which never ends · layer PATH · watch PATH · await-change · use-up-descriptors · watch-across-fork PATH
 //   fork-during-a-write PATH · fork-while-a-handle-is-written PATH · fork-while-a-handle-is-destroyed PATH
 // It answers each with a line: the value as JSON, "absent", "ok", a number, or the error.
@@ -20,6 +20,12 @@ func answer(_ words: [String], _ store: Store) throws -> String {
     return try store.remove(words[1]) ? "ok" : "absent"
   case ("revision", 1):
     return String(try store.currentRevision())
+  case ("encrypt", 2):
+    try store.encryptSecrets(with: .keyFile(words[1]))
+    return "ok"
+  case ("rotate", 1):
+    try store.rotateSecrets()
+    return "ok"
   case ("churn", 2):
     print("ok")
     fflush(nil)

@@ -85,6 +85,7 @@ import Testing
 
   private final class LeavesSealed: SecretOpening {
     func open(_ sealed: [UInt8], of key: KeyName, at revision: Revision) throws(StoreError) -> Value { .bytes(sealed) }
+    func reseal(_ value: StoredValue, of key: KeyName, at revision: Revision?) -> [UInt8]? { nil }
   }
 
   // MARK: - Without damage

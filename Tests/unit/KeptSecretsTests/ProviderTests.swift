@@ -171,7 +171,7 @@ import Testing
 
   @Test func `is not run for a store that comes from elsewhere`() throws {
     let script = try folder.script("touch '\(folder.path)/was-run'; echo \(line)")
-    var document = try SecretsDocument.plain()
+    var document = SecretsDocument.plain()
     let key = try KeyProgram.key([script], ProviderAccess())
     _ = try document.encrypt(with: .program([script]), key, at: someTime)
     _ = try document.unlock(ProviderAccess())
@@ -189,7 +189,7 @@ import Testing
 
   @Test(.enabled(if: hasMachineKey(), "needs root, systemd-creds and /etc/machine-id"))
   func `opens the store on this machine`() throws {
-    var document = try SecretsDocument.plain()
+    var document = SecretsDocument.plain()
     let (provider, key) = try SystemCredential.make(for: document, ProviderAccess())
     let sealed = try document.encrypt(with: provider, key, at: someTime).seal([5], "token", 1)
     let read = try SecretsDocument(document.json)
@@ -238,7 +238,7 @@ import Testing
     defer { session.end() }
     var access = ProviderAccess()
     access.secretTool = try session.wrapper("secret-tool")
-    var document = try SecretsDocument.plain()
+    var document = SecretsDocument.plain()
     let key = try SecretService.make(for: document, label: "Kept: test", access)
     let sealed = try document.encrypt(with: .secretService, key, at: someTime).seal([5], "token", 1)
     #expect(try document.unlock(access).open(sealed, "token", 1) == [5])

@@ -103,14 +103,15 @@ import Testing
     #expect(error?.message.contains("the key file \(path): \(path) does not exist") == true)
   }
 
-  @Test func `does not lose its last provider, nor have one twice`() throws {
+  @Test func `does not lose its last provider, and has one that is renewed once`() throws {
     var (document, data) = try documentWithPassphrase()
     let passphrase = document.providers[0]
     #expect(error { try document.remove(passphrase) }?.code == .invalid)
     let path = folder.path + "/key"
     let key = try KeyFile.make(path)
     try document.add(.keyFile(path), key, to: data)
-    #expect(error { try document.add(.keyFile(path), key, to: data) }?.code == .invalid)
+    try document.add(.keyFile(path), key, to: data)
+    #expect(document.providers.map(\.name) == ["the passphrase", "the key file \(path)"])
     try document.remove(passphrase)
     #expect(document.providers.map(\.name) == ["the key file \(path)"])
     #expect(error { try document.remove(passphrase) }?.code == .absent)

@@ -76,7 +76,7 @@ func quickHash() throws -> PassphraseHash { try .random(operations: 1, memory: 8
 
 /// A document that a passphrase opens, and its data keys.
 func documentWithPassphrase(_ passphrase: String = "correct horse") throws -> (SecretsDocument, DataKeys) {
-  var document = try SecretsDocument.plain()
+  var document = SecretsDocument.plain()
   let hash = try quickHash()
   let data = try document.encrypt(with: .passphrase(hash), hash.key(of: .text(passphrase)), at: someTime)
   return (document, data)

@@ -2,6 +2,7 @@
 
 import KeptEngine
 import KeptSchema
+import KeptSecrets
 import KeptSystem
 import KeptValues
 
@@ -12,7 +13,7 @@ extension LocalStorage: SnapshotStorage {
 }
 
 /// It keeps the files open, also after the storage is closed.
-private struct LocalContents: StoredContents {
+private struct LocalContents: CopyableContents {
   let snapshot: EngineSnapshot
   // Has the engine until the storage is closed.
   let maintenance: MaintenanceThread
@@ -27,6 +28,11 @@ private struct LocalContents: StoredContents {
       if error.code == .corrupt { noteDamage() }
       throw error
     }
+  }
+
+  func copy(into draft: StoreFile) throws(StoreError) {
+    try Backup.write(
+      snapshot, to: draft, secrets: secrets.document()?.ofBackup.json ?? "", fits: LocalStorage.fits)
   }
 
   func keys(below prefix: ExactString) throws(StoreError) -> [KeyName] {
@@ -58,7 +64,15 @@ private struct LocalContents: StoredContents {
             guard let entry = Entry(state) else { return }
             let item = StoredItem(key: bytes, declaration: entry.declaration, hasValue: entry.value != nil)
             try body(item) { text in entry.value?.write(to: &text) }
-          case .failure(let reason):
+          case .failure(var reason):
+            if reason.code == .unavailable, secrets.unlock() {
+              do throws(StoreError) {
+                let state = try chain.state(of: key)
+                guard let entry = Entry(state) else { return }
+                let item = StoredItem(key: bytes, declaration: entry.declaration, hasValue: entry.value != nil)
+                return try body(item) { text in entry.value?.write(to: &text) }
+              } catch { reason = error }
+            }
             let unreadable = try chain.unreadable(key, reason)
             let item = StoredItem(key: bytes, declaration: unreadable.declaration, hasValue: false, reason: reason)
             try body(item) { _ in }

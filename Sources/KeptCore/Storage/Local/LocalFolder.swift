@@ -2,6 +2,7 @@
 
 import CPlatform
 import KeptEngine
+import KeptSecrets
 import KeptSystem
 import KeptValues
 
@@ -22,7 +23,15 @@ extension LocalStorage: FolderStorage {
     if (try? engine.checkPlace()) == nil { engine.wake() }
   }
 
-  func copy(into draft: StoreFile) throws(StoreError) -> Revision { try Backup.write(engine, to: draft) }
+  func copy(into draft: StoreFile) throws(StoreError) -> Revision {
+    while true {
+      let document = try secrets.document()
+      let revision = try Backup.write(engine, to: draft) { () throws(StoreError) in
+        try secrets.document() == document ? document?.ofBackup.json ?? "" : nil
+      }
+      if let revision { return revision }
+    }
+  }
 }
 
 extension LocalStorage: VerifiableStorage {

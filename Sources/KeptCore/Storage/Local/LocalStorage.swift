@@ -376,8 +376,6 @@ extension LocalStorage {
   private var isObserved: Bool { commitObserver.read(\.self)?.isObserved == true }
 }
 
-extension LocalStorage: SecretStorage {}
-
 extension LocalStorage: ObservableStorage {
   package func report(to commitObserver: any CommitObserver) { self.commitObserver.update { $0 = commitObserver } }
 

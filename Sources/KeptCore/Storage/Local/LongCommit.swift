@@ -20,8 +20,9 @@ final class LongCommit {
   private var otherConditions: [Condition] = []
   private let author: (writer: UInt64, now: @Sendable () -> Int64)
   private let secrets: StoreSecrets
-  // Whether it sets a key that is declared secret.
+  // Whether it sets a key that is declared secret, and of which change of the keys it is sealed.
   private var hasSecrets = false
+  private var secretsChange = 0
   private var places: [FrameWriter.Mark] = []
   // The changes of how many keys are replaced from an index on, and where those in their place are in the frame.
   private var amendments: [(replaced: Range<Int>, start: FrameWriter.Mark, end: FrameWriter.Mark)] = []
@@ -97,7 +98,7 @@ final class LongCommit {
       if change.erases { frames.markErasing() }
       if change.new.declaration != nil { hasDeclarations = true }
       if change.redeclares { redeclares = true }
-      if change.new.declaration?.isSecret == true { hasSecrets = true }
+      try noteSecret(change)
       begin()
       try frames.add(change, secrets)
     }
@@ -136,6 +137,7 @@ final class LongCommit {
   /// - Returns: false if there are more, or if it must be made again for another reason.
   func settle(_ chain: Chain, most: Int? = mostAtAll) throws(StoreError) -> Bool {
     guard chain.schemaVersion == base.schemaVersion, chain.lists == base.lists else { return false }
+    if hasSecrets, try secrets.changeCount() != secretsChange { return false }
     if chain.revision > base.revision {
       if most != nil, chain.hasBulk(after: base.revision) { return false }
       guard let changed = try chain.keys(changedAfter: base.revision), changed.count <= most ?? .max
@@ -171,7 +173,7 @@ final class LongCommit {
       if change?.erases == true { erases = true }
       if change?.new.declaration != nil { hasDeclarations = true }
       if change?.redeclares == true { redeclares = true }
-      if change?.new.declaration?.isSecret == true { hasSecrets = true }
+      if let change { try noteSecret(change) }
     }
     if found.isEmpty { return false }
     let old = frames
@@ -188,6 +190,12 @@ final class LongCommit {
       try sealAgain(frames, at: chain.revision + 1)
     }
     return true
+  }
+
+  /// Notes before a change is sealed whether it sets a secret.
+  private func noteSecret(_ change: StoredChange) throws(StoreError) {
+    guard !hasSecrets, change.new.declaration?.isSecret == true else { return }
+    (hasSecrets, secretsChange) = (true, try secrets.changeCount())
   }
 
   /// Seals its secrets again for the revision that it has now.

@@ -3,6 +3,7 @@
 
 import KeptEngine
 import KeptSchema
+import KeptSecrets
 import KeptSystem
 import KeptValues
 
@@ -153,7 +154,17 @@ final class ReadOnlyStorage: Storage {
   }
 }
 
-extension ReadOnlyStorage: SecretStorage {}
+extension ReadOnlyStorage: SecretStorage {
+  func replace(_ document: SecretsDocument?, by new: SecretsDocument, _ keys: DataKeys?) throws(StoreError) {
+    throw refusal
+  }
+
+  func plainCount(_ document: SecretsDocument?) throws(StoreError) -> Int {
+    try engine().past { past, chain throws(StoreError) in try past.plainCount(chain, document) }
+  }
+
+  func sealAgain() throws(StoreError) { throw refusal }
+}
 
 extension ReadOnlyStorage: HistoricalStorage {
   func history(in scope: Scope) throws(StoreError) -> History {

@@ -28,7 +28,7 @@ import Testing
 
   /// Makes the file `secrets`, with a key file as the provider.
   private func encrypt() throws {
-    var document = try SecretsDocument.plain()
+    var document = SecretsDocument.plain()
     _ = try document.encrypt(with: .keyFile(keyFile), KeyFile.make(keyFile), at: .now)
     try SecretsFile.write(document, in: OpenFolder.own(path))
   }
@@ -258,6 +258,7 @@ import Testing
   /// Leaves values sealed.
   private final class Bare: SecretOpening {
     func open(_ sealed: [UInt8], of key: KeyName, at revision: Revision) throws(StoreError) -> Value { .bytes(sealed) }
+    func reseal(_ value: StoredValue, of key: KeyName, at revision: Revision?) -> [UInt8]? { nil }
   }
 
   @Test func `of a commit of many keys is sealed for the revision that it gets`() throws {
@@ -334,5 +335,256 @@ import Testing
     let first = try store.currentRevision()
     try store.set("SECRET2", forKey: "token")
     #expect(try store.snapshot(at: first).value(forKey: "token") == "SECRET1")
+  }
+
+  // MARK: - Changing the keys
+
+  private func document() throws -> SecretsDocument {
+    try #require(try SecretsFile.read(in: OpenFolder.own(path)))
+  }
+
+  /// A store that keeps its secrets plain, with one that was set twice, and its key's file missing.
+  private func openPlain() throws -> (LocalStorage, Store) {
+    try FileManager.default.removeItem(atPath: path + "/secrets")
+    try FileManager.default.removeItem(atPath: keyFile)
+    let opened = try openWithSecret()
+    try opened.1.keepSecretsPlain()
+    for number in 1...2 {
+      try opened.1.set(.string("SECRET\(number)"), forKey: "token")
+      opened.0.engine.endChange()
+    }
+    return opened
+  }
+
+  @Test(arguments: [false, true]) func `that was plain is sealed, and in no file afterwards`(_ isFolded: Bool) throws {
+    let (storage, store) = try openPlain()
+    if isFolded { try storage.engine.checkpoint() }
+    #expect(try store.secretsStatus().state == .plain && store.secretsStatus().unsealed == 1)
+    #expect(try files(with: "SECRET2") != [])
+    let revision = try store.currentRevision()
+    try store.encryptSecrets(with: .keyFile(keyFile))
+    #expect(try files(with: "SECRET") == [])
+    #expect(try store.value(forKey: "token") == "SECRET2" && store.currentRevision() == revision)
+    let status = try store.secretsStatus(askingProviders: true)
+    #expect(status.state == .encrypted && status.providers.map(\.provider) == [.keyFile(keyFile)])
+    #expect(status.providers[0].reason == nil)
+    #expect(status.unsealed == 0 && status.created != nil)
+    store.close()
+    #expect(try files(with: "SECRET") == [])
+    let (_, again) = try open()
+    #expect(try again.value(forKey: "token") == "SECRET2")
+    #expect(throws: StoreError.self) { try again.keepSecretsPlain() }
+  }
+
+  @Test func `has the new data key after a rotation, and so have its old values`() throws {
+    let (storage, store) = try openWithSecret()
+    try store.set("SECRET1", forKey: "token")
+    storage.engine.endChange()
+    let first = try store.currentRevision()
+    try storage.engine.checkpoint()
+    try store.set("SECRET2", forKey: "token")
+    storage.engine.endChange()
+    let second = try store.currentRevision()
+    try store.declare(Declaration(json: #"{"type":"string","secret":true}"#), forKey: "long")
+    let long = Value.string(String(repeating: "SECRET", count: 20_000))
+    try store.set(long, forKey: "long")
+    let snapshot = try store.snapshot()
+    for number in 2...3 as ClosedRange<UInt32> {
+      try store.rotateSecrets()
+      #expect(try document().keys.map(\.number) == [number] && store.secretsStatus().unsealed == 0)
+      #expect(try store.value(forKey: "token") == "SECRET2" && store.value(forKey: "long") == long)
+      #expect(try store.snapshot(at: first).value(forKey: "token") == "SECRET1")
+      #expect(try snapshot.value(forKey: "token") == "SECRET2", "an older snapshot")
+    }
+    store.close()
+    let (_, again) = try open()
+    try again.undo(revision: second)
+    #expect(try again.value(forKey: "token") == "SECRET1" && files(with: "SECRET") == [])
+  }
+
+  @Test func `is readable with the file that is there, and sealed again later, when a rotation was killed`() throws {
+    let (storage, store) = try openWithSecret()
+    try store.set("SECRET1", forKey: "token")
+    storage.engine.endChange()
+    let first = try store.currentRevision()
+    try store.set("SECRET2", forKey: "token")
+    storage.engine.endChange()
+    var document = try document()
+    let keys = try document.rotate(ProviderAccess(), at: .now)
+    try storage.replace(self.document(), by: document, keys)
+    store.close()
+    // Killed before values were sealed again, and after it.
+    for number in 3...4 as ClosedRange<UInt32> {
+      let (_, again) = try open()
+      #expect(try again.value(forKey: "token") == "SECRET2")
+      #expect(try again.snapshot(at: first).value(forKey: "token") == "SECRET1")
+      #expect(try again.secretsStatus().unsealed == (number == 3 ? 2 : 0))
+      try again.rotateSecrets()
+      #expect(try self.document().keys.map(\.number) == [number])
+      again.close()
+    }
+  }
+
+  @Test func `is read and set by a process that has the old key, after another one has rotated it`() throws {
+    let (_, store) = try openWithSecret()
+    try store.set("SECRET1", forKey: "token")
+    let child = try ChildProcess(opening: path)
+    #expect(try child.ask("get", "token") == #""SECRET1""#)
+    try store.rotateSecrets()
+    #expect(try child.ask("set", "token", #""SECRET2""#) == "ok")
+    #expect(try store.value(forKey: "token") == "SECRET2")
+    #expect(try child.ask("rotate") == "ok")
+    #expect(try store.value(forKey: "token") == "SECRET2" && document().keys.map(\.number) == [3])
+    try store.set("SECRET3", forKey: "token")
+    #expect(try child.ask("get", "token") == #""SECRET3""#)
+    try child.finish()
+  }
+
+  @Test func `of a long commit is sealed with the key of the time when it is written`() throws {
+    let (storage, store) = try openPlain()
+    storage.readers.maintenance.end()
+    var batch = Batch()
+    for number in 0..<1100 { batch.edit(try key("k\(number)"), .set(1)) }
+    batch.edit(try key("token"), .set("SECRET3"))
+    let long = try LongCommit(batch, storage.engine.snapshot().chain, storage)
+    try store.encryptSecrets(with: .keyFile(keyFile))
+    try storage.engine.takeTurn(timeoutMilliseconds: 5000) { turn throws(StoreError) in
+      #expect(try turn.read { chain throws(StoreError) in try !long.settle(chain) }, "it must be made again")
+    }
+    #expect(try storage.commit(batch).changes.last?.new.value == "SECRET3")
+    #expect(try files(with: "SECRET") == [])
+  }
+
+  @Test func `has several providers, which are added, renewed and removed`() throws {
+    let (_, store) = try openWithSecret()
+    try store.set("SECRET1", forKey: "token")
+    #expect(code { try store.removeSecretsProvider(.keyFile(keyFile)) } == .invalid, "the only one")
+    #expect(code { try store.removeSecretsProvider(.keyring) } == .absent)
+    #expect(code { try store.encryptSecrets(with: .passphrase("words")) } == .invalid)
+    try store.encryptSecrets(with: .keyFile(keyFile))
+    try store.addSecretsProvider(.passphrase("words"))
+    try store.addSecretsProvider(.passphrase("other words"))
+    #expect(try store.secretsStatus().providers.map(\.provider) == [.keyFile(keyFile), .passphrase("")])
+    #expect(code { try store.rotateSecrets() } == .unavailable, "a provider gives no key")
+    #expect(try document().keys.map(\.number) == [1])
+    try store.rotateSecrets(passphrase: "other words")
+    store.close()
+    try FileManager.default.removeItem(atPath: keyFile)
+    let (_, again) = try open()
+    #expect(code { try again.value(forKey: "token") } == .unavailable)
+    #expect(code { try again.unlockSecrets(passphrase: "words") } == .unavailable, "it was renewed")
+    try again.unlockSecrets(passphrase: "other words")
+    #expect(try again.value(forKey: "token") == "SECRET1")
+    again.close()
+    let (_, moved) = try open()
+    try moved.removeSecretsProvider(.keyFile(keyFile))
+    try moved.addSecretsProvider(.keyFile(keyFile + "2"), passphrase: "other words")
+    #expect(try moved.value(forKey: "token") == "SECRET1")
+    #expect(try moved.secretsStatus().providers.map(\.provider) == [.passphrase(""), .keyFile(keyFile + "2")])
+  }
+
+  @Test func `of a store without the file, in memory or opened only to read cannot be encrypted`() throws {
+    let memory = Store(storage: MemoryStorage())
+    #expect(code { try memory.encryptSecrets(with: .keyFile(keyFile)) } == .unsupported)
+    try openWithSecret().1.close()
+    let reader = Store(storage: try ReadOnlyStorage(StoreFolder(path: path)))
+    #expect(try reader.secretsStatus().state == .encrypted)
+    #expect(code { try reader.rotateSecrets() } == .denied)
+    try FileManager.default.removeItem(atPath: path + "/secrets")
+    let (_, store) = try open()
+    #expect(try store.secretsStatus().state == .undecided)
+    #expect(code { try store.rotateSecrets() } == .invalid)
+  }
+
+  // MARK: - Backups
+
+  private func files(in folder: String, with text: String) throws -> [String] {
+    let files = try #require(FileManager.default.enumerator(atPath: folder))
+    return files.compactMap { $0 as? String }.filter { name in
+      let data = try? Data(contentsOf: URL(filePath: "\(folder)/\(name)"))
+      return data?.range(of: Data(text.utf8)) != nil
+    }
+  }
+
+  @Test func `is in a backup encrypted, and restored on another machine with the passphrase`() throws {
+    let (storage, store) = try openWithSecret()
+    try store.set("SECRET1", forKey: "token")
+    storage.engine.endChange()
+    try store.set("SECRET2", forKey: "token")
+    try store.addSecretsProvider(.passphrase("words"))
+    let (backup, ran) = (folder.path + "/backup", folder.path + "/ran")
+    let program = folder.path + "/program"
+    try "#!/bin/sh\ntouch \(ran)\necho MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=\n".write(
+      toFile: program, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: program)
+    try store.addSecretsProvider(.program([program]))
+    try store.backup(to: backup)
+    store.close()
+    #expect(try files(in: folder.path, with: "SECRET") == [])
+    try FileManager.default.removeItem(atPath: keyFile)
+    try FileManager.default.removeItem(atPath: ran)
+
+    let other = folder.path + "/other"
+    let moved = try Store.open(other)
+    let refusal = #expect(throws: StoreError.self) { try moved.restore(from: backup) }
+    #expect(refusal?.code == .unavailable && refusal?.message.contains("comes from elsewhere") == true)
+    try moved.restore(from: backup, passphrase: "words")
+    #expect(try moved.value(forKey: "token") == "SECRET2")
+    try moved.set("SECRET3", forKey: "token")
+    moved.close()
+    #expect(!FileManager.default.fileExists(atPath: ran), "a program of a backup is not run")
+    let again = try Store.open(other)
+    #expect(code { try again.value(forKey: "token") } == .unavailable)
+    try again.addSecretsProvider(.keyFile(keyFile), passphrase: "words")
+    #expect(try again.value(forKey: "token") == "SECRET3")
+    #expect(!FileManager.default.fileExists(atPath: ran))
+    try again.addSecretsProvider(.program([program]))
+    #expect(FileManager.default.fileExists(atPath: ran), "a user has named it here")
+    again.close()
+    #expect(try files(in: folder.path, with: "SECRET") == [])
+  }
+
+  @Test func `is in a backup that is opened as a store`() throws {
+    let (storage, store) = try openWithSecret()
+    try store.set("SECRET1", forKey: "token")
+    storage.engine.endChange()
+    let first = try store.currentRevision()
+    try store.set("SECRET2", forKey: "token")
+    let copy = folder.path + "/copy/"
+    try store.backup(to: copy)
+    let opened = try Store.open(copy)
+    #expect(try opened.value(forKey: "token") == "SECRET2")
+    #expect(try opened.snapshot(at: first).value(forKey: "token") == "SECRET1")
+    try opened.rotateSecrets()
+    opened.close()
+    let again = try Store.open(copy)
+    #expect(try again.value(forKey: "token") == "SECRET2" && again.secretsStatus().unsealed == 0)
+  }
+
+  @Test func `comes back from a backup of before a rotation, and no copy has it in plain`() throws {
+    let (_, store) = try openWithSecret()
+    try store.set("SECRET1", forKey: "token")
+    let backup = folder.path + "/backup"
+    try store.backup(to: backup)
+    try store.rotateSecrets()
+    try store.set("SECRET2", forKey: "token")
+    let restored = try store.restore(from: backup)
+    #expect(try store.value(forKey: "token") == "SECRET1")
+    #expect(restored.quarantine != nil)
+    #expect(try files(in: folder.path, with: "SECRET") == [])
+    try store.restore(from: #require(restored.quarantine))
+    #expect(try store.value(forKey: "token") == "SECRET2")
+  }
+
+  @Test func `that is locked is not damage, and stays when a store is repaired`() throws {
+    let (_, store) = try openWithSecret()
+    try store.set("SECRET1", forKey: "token")
+    #expect(try store.verify().locked.isEmpty)
+    store.close()
+    try lock()
+    let found = try StorePlace(path).examine()
+    #expect(found.verification?.isSound == true && found.verification?.locked.map(\.key) == ["token"])
+    #expect(found.findings.first { $0.key == "token" }?.severity == .attention)
+    #expect(found.findings.first { $0.key == "token" }?.isRepairable == false)
   }
 }
