@@ -882,7 +882,8 @@ KEPT_API kept_status kept_backup(kept_store *store, const char *path, uint32_t f
  *  @param path  a file or a folder that kept_backup() has written
  *  @param[out] quarantine  receives the path of the copy of the former contents; free it with kept_free(). NULL if
  *                          there were none; may be NULL
- *  @return KEPT_OK; KEPT_UNAVAILABLE if there is no such file; KEPT_CORRUPT for a damaged backup; KEPT_UNSUPPORTED for
+ *  @return KEPT_OK; KEPT_UNAVAILABLE if there is no such file, or its secrets cannot be opened with the keys of the
+ *          store or of the backup; KEPT_CORRUPT for a damaged backup; KEPT_UNSUPPORTED for
  *          a file that is not a backup or is one of a later version, and inside a migration step; KEPT_BUSY, with
  *          nothing changed, if others migrate or hold the write lock for longer than the busy timeout.
  *  In Swift: `Store.restore(from:)`; in Python: `settings.restore(path)`. */
@@ -1042,6 +1043,28 @@ KEPT_API kept_status kept_findings_json(const char *location, const kept_options
  *          returns. Any thread.
  *  In Swift: `StorePlace.verifyFiles()`; in Python: `kept.verify_files(location)`. */
 KEPT_API kept_status kept_verify_files_json(const char *location, char **json, kept_error *error);
+
+/** Shows or changes how a store keeps its secrets. Unlike other calls, it may take seconds and run programs; a process
+ *  that is killed loses nothing, and the same call goes on.
+ *  @param request    an object; NULL for {"do": "show"}. Its members:
+ *                    "do": "show"; "check", which also asks each provider for the key; "plain", to store secrets as
+ *                    they are; "encrypt", to encrypt all that are stored and all that follow, with the key of a
+ *                    provider; "add" a provider, or renew it; "remove" one, but not the last; "rotate", to encrypt all
+ *                    with a new data key; or "unlock" with the passphrase, for this process;
+ *                    "provider", for encrypt, add and remove, an object with "kind": "systemd-creds"; "secret-service"
+ *                    for the user's keyring; "file" with "path", which is made if it does not exist; "program" with
+ *                    "arguments", an array; or "passphrase" with "passphrase";
+ *                    "passphrase", that of the store, if another provider does not give the key
+ *  @param[out] json  receives an object; free it with kept_free(). Its members: "state": "undecided", "plain" or
+ *                    "encrypted"; "providers", an array as above, without passphrases, where check adds "reason" to
+ *                    those that do not give the key; "created", the time of the data key; and "unsealed", how many
+ *                    secrets are plain or have an older data key
+ *  @return KEPT_OK; KEPT_INVALID for a malformed request, and for one that does not fit the state; KEPT_ABSENT for a
+ *          provider that the store does not have; KEPT_UNAVAILABLE or KEPT_DENIED, with the reason, if a provider does
+ *          not give the key; KEPT_BUSY; or KEPT_UNSUPPORTED for a store that is not in a folder of its own. Any thread.
+ *  In Swift: `Store.secretsStatus()`, `Store.encryptSecrets(with:)` and others; in Python: `settings.secrets()`,
+ *  `settings.encrypt_secrets(provider)` and others. */
+KEPT_API kept_status kept_secrets_json(kept_store *store, const char *request, char **json, kept_error *error);
 
 /** Lists the files of this handle's layers, with the state of each.
  *  @param[out] json  receives an array of objects, the highest layer first; free it with kept_free(). Their

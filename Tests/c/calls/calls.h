@@ -27,7 +27,7 @@
   X(kept_store_dispatch) X(kept_subscription_fd) X(kept_subscription_dispatch) X(kept_subscription_take) \
   X(kept_value_bool) X(kept_value_int64) X(kept_value_uint64) X(kept_value_double) X(kept_value_date) \
   X(kept_value_string) X(kept_value_bytes) X(kept_display_text) X(kept_display_cut) \
-  X(kept_layer_files_json) X(kept_layer_check) \
+  X(kept_secrets_json) X(kept_layer_files_json) X(kept_layer_check) \
   X(kept_text_to_json) X(kept_json_to_text) X(kept_place_json) X(kept_places_json) \
   X(kept_processes_json) X(kept_findings_json) X(kept_verify_files_json) X(kept_differences_json)
 #define EACH_OTHER(X) \

@@ -338,6 +338,22 @@ static void places(script *script) {
   if (TRY(error, kept_places_json, rarely(script, 8) ? "/dev/shm" : "/no/such", to) >= 0) take_text(json);
 }
 
+static void secrets(script *script) {
+  static const char *const requests[] = {
+    NULL,
+    "{}",
+    "{\"do\":\"plain\"}",
+    "{\"do\":\"rotate\"}",
+    "{\"do\":\"add\",\"provider\":{\"kind\":\"file\"}}",
+  };
+  kept_error *error = next_error(script);
+  kept_store *store = next_handle(script);
+  char *json = NULL, **to = rarely(script, 16) ? NULL : &json;
+  size_t choice = next_byte(script) % (sizeof requests / sizeof *requests);
+  const char *request = rarely(script, 8) ? next_json(script) : requests[choice];
+  if (TRY(error, kept_secrets_json, store, request, to) >= 0) take_text(json);
+}
+
 static void layer_files(script *script) {
   kept_error *error = next_error(script);
   kept_store *store = next_handle(script);
@@ -440,6 +456,7 @@ const step value_steps[] = {
   processes,
   findings,
   verify_files,
+  secrets,
   layer_files,
   layer_check,
   text_to_json,

@@ -140,7 +140,7 @@ def test_a_prototype_has_the_header_s_types(name: str) -> None:
 WITHOUT_KEY = (
     *("kept_declare_list", "kept_declare_file", "kept_register_json"),
     *("kept_export_file", "kept_import", "kept_import_file", "kept_backup", "kept_restore"),
-    *("kept_verify_json", "kept_set_history_limits", "kept_json_to_text", "kept_differences_json"),
+    *("kept_verify_json", "kept_set_history_limits", "kept_json_to_text", "kept_differences_json", "kept_secrets_json"),
 )
 
 

@@ -71,6 +71,7 @@ if _typing.TYPE_CHECKING:
     from ._migrations import Migrated, Migration
     from ._notices import Change, Notice, Origin
     from ._observation import Subscription
+    from ._secrets import SecretsProvider, SecretsStatus
     from ._setting import Setting
     from ._snapshot import Snapshot
     from ._timestamps import Timestamp
@@ -103,6 +104,8 @@ else:
         "Origin": "_notices",
         "PastChange": "_history",
         "Place": "_administration",
+        "SecretsProvider": "_secrets",
+        "SecretsStatus": "_secrets",
         "Setting": "_setting",
         "Snapshot": "_snapshot",
         "Storable": "_types",
@@ -178,6 +181,8 @@ __all__ = [
     "PastChange",
     "Place",
     "SalvagedWarning",
+    "SecretsProvider",
+    "SecretsStatus",
     "Setting",
     "Settings",
     "SettingsReading",

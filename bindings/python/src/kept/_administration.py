@@ -101,7 +101,7 @@ def place(location: str | os.PathLike[str]) -> Place:
     Raises `InvalidError` for a location that `kept.open` would refuse, and `UnavailableError` for an identifier if the
     user has no home folder. In C: `kept_place_json`. In Swift: `StorePlace(_:)`."""
     encoded = encoded_text(text_of_location(location), "the location")
-    return _place(_answer(lambda out: kept_place_json(encoded, out, kept_error())))
+    return _place(answer(lambda out: kept_place_json(encoded, out, kept_error())))
 
 
 def places(folder: str | os.PathLike[str] | None = None) -> tuple[Place, ...]:
@@ -113,7 +113,7 @@ def places(folder: str | os.PathLike[str] | None = None) -> tuple[Place, ...]:
     Raises `DeniedError` or `UnavailableError` if the folder cannot be listed; a user without a folder has no stores.
     In C: `kept_places_json`. In Swift: `StorePlace.all(in:)`."""
     encoded = None if folder is None else encoded_text(os.fspath(folder), "the folder")
-    return tuple(map(_place, _answer(lambda out: kept_places_json(encoded, out, kept_error()))))
+    return tuple(map(_place, answer(lambda out: kept_places_json(encoded, out, kept_error()))))
 
 
 def processes(location: str | os.PathLike[str]) -> tuple[StoreProcess, ...]:
@@ -129,7 +129,7 @@ def processes(location: str | os.PathLike[str]) -> tuple[StoreProcess, ...]:
             since=datetime.fromisoformat(each["since"]) if "since" in each else None,
             writing=each["writing"],
         )
-        for each in _answer(lambda out: kept_processes_json(encoded, out, kept_error()))
+        for each in answer(lambda out: kept_processes_json(encoded, out, kept_error()))
     )
 
 
@@ -180,7 +180,7 @@ def verify_files(location: str | os.PathLike[str]) -> tuple[Finding, ...]:
 def _findings(call: Callable[[Any], object]) -> tuple[Finding, ...]:
     return tuple(
         Finding(each["severity"], each["what"], each.get("remedy"), each.get("key"), each["repairable"])
-        for each in _answer(call)
+        for each in answer(call)
     )
 
 
@@ -202,7 +202,7 @@ def _layer_files(files: list[dict[str, Any]]) -> tuple[LayerFile, ...]:
     )
 
 
-def _answer(call: Callable[[Any], object]) -> Any:
+def answer(call: Callable[[Any], object]) -> Any:
     """The value of the JSON that a function of the library gives."""
     return decoded_value(text_from(call), "the answer", Known(False))
 
@@ -218,7 +218,7 @@ def check_layer(text: str | bytes, layer: Layer) -> None:
 
 
 def layer_files(handle: StorePointer) -> tuple[LayerFile, ...]:
-    return _layer_files(_answer(lambda out: kept_layer_files_json(handle, out, kept_error())))
+    return _layer_files(answer(lambda out: kept_layer_files_json(handle, out, kept_error())))
 
 
 def value_of_text(text: str, type: str | None = None) -> JSON:
@@ -231,7 +231,7 @@ def value_of_text(text: str, type: str | None = None) -> JSON:
     if not isinstance(text, str):
         raise InvalidError(f"the text is {with_article(text.__class__.__qualname__)}; it must be a str")
     document, word = text.encode("utf-8", "surrogatepass"), _encoded_type(type)
-    json: JSON = _answer(lambda out: kept_text_to_json(document, len(document), word, out, kept_error()))
+    json: JSON = answer(lambda out: kept_text_to_json(document, len(document), word, out, kept_error()))
     return json
 
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from ._migrations import Migrated, Migration
     from ._notices import Change, Notice
     from ._observation import Subscription
+    from ._secrets import SecretsProvider, SecretsStatus
     from ._snapshot import Snapshot
     from ._transaction import Transaction
     from ._types import JSON, Storable
@@ -319,6 +320,54 @@ class Store(Settings, Transferring, BackingUp, Undoing):
         from ._migrations import migrate
 
         return migrate(self._handle, steps, others, later, backup)
+
+    # --- secrets
+
+    def secrets(self, *, ask: bool = False, passphrase: str | None = None) -> SecretsStatus:
+        """How the store keeps its secrets. With `ask`, each provider is asked for the key, which may run programs.
+        `UnsupportedError` for a store that is not in a folder of its own.
+        In C: `kept_secrets_json`. In Swift: `Store.secretsStatus()`."""
+        return self._secrets("check" if ask else "show", None, passphrase)
+
+    def keep_secrets_plain(self) -> SecretsStatus:
+        """Decides that secrets are stored as they are. `InvalidError` if they are encrypted.
+        In C: `kept_secrets_json`. In Swift: `Store.keepSecretsPlain()`."""
+        return self._secrets("plain")
+
+    def encrypt_secrets(self, provider: SecretsProvider) -> SecretsStatus:
+        """Encrypts the secrets that the store has, those in the history too, and all that are set from now on. A
+        process that is killed loses nothing, and the same call goes on.
+        `InvalidError` if they are encrypted with another provider.
+        In C: `kept_secrets_json`. In Swift: `Store.encryptSecrets(with:)`."""
+        return self._secrets("encrypt", provider)
+
+    def add_secrets_provider(self, provider: SecretsProvider, *, passphrase: str | None = None) -> SecretsStatus:
+        """Adds something that can give the key, or renews it. With the `passphrase` of the store, this is how it gets a
+        key on another machine. `UnavailableError` if no provider gives the key.
+        In C: `kept_secrets_json`. In Swift: `Store.addSecretsProvider(_:passphrase:)`."""
+        return self._secrets("add", provider, passphrase)
+
+    def remove_secrets_provider(self, provider: SecretsProvider) -> SecretsStatus:
+        """Removes something that can give the key. `AbsentError` if the store does not have it, and `InvalidError` for
+        the last one. In C: `kept_secrets_json`. In Swift: `Store.removeSecretsProvider(_:)`."""
+        return self._secrets("remove", provider)
+
+    def rotate_secrets(self, *, passphrase: str | None = None) -> SecretsStatus:
+        """Makes a new data key, and encrypts all secrets with it. `UnavailableError`, with nothing changed, if a
+        provider does not give its key. In C: `kept_secrets_json`. In Swift: `Store.rotateSecrets(passphrase:)`."""
+        return self._secrets("rotate", None, passphrase)
+
+    def unlock_secrets(self, passphrase: str) -> SecretsStatus:
+        """Uses the passphrase of the store in this process.
+        In C: `kept_secrets_json`. In Swift: `Store.unlockSecrets(passphrase:)`."""
+        return self._secrets("unlock", None, passphrase)
+
+    def _secrets(
+        self, do: str, provider: SecretsProvider | None = None, passphrase: str | None = None
+    ) -> SecretsStatus:
+        from ._secrets import secrets
+
+        return secrets(self._handle, do, provider, passphrase)
 
     # --- observation
 

@@ -59,6 +59,14 @@ kept_verify_files_json = prototype(
     check,
 )
 
+# kept_status kept_secrets_json(kept_store *store, const char *request, char **json, kept_error *error);
+kept_secrets_json = prototype(
+    "kept_secrets_json",
+    kept_status,
+    [POINTER(kept_store), c_char_p, POINTER(c_char_p), POINTER(kept_error)],
+    check_without_key,
+)
+
 # kept_status kept_layer_files_json(kept_store *store, char **json, kept_error *error);
 kept_layer_files_json = prototype(
     "kept_layer_files_json",

@@ -1,0 +1,74 @@
+/* How a store keeps its secrets: requests to kept_secrets_json(). */
+#include "files.h"
+#include "suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** Sends a request, and returns its status; `json` receives the answer. */
+static kept_status ask(kept_store *store, const char *request, char **json) {
+  *json = NULL;
+  return kept_secrets_json(store, request, json, &why);
+}
+
+TEST(secrets_are_encrypted_with_a_key_file_and_a_new_data_key) {
+  const char *location = fresh_location();
+  kept_store *store = open_at(location);
+  EXPECT(KEPT_OK, kept_declare_json(store, "token", "{\"type\":\"string\",\"secret\":true}", &why));
+  EXPECT(KEPT_OK, kept_set_string(store, "token", "SECRET", 6, &why));
+  char request[512], *json;
+  EXPECT(KEPT_OK, ask(store, NULL, &json));
+  CHECK_TEXT("{\"providers\":[],\"state\":\"undecided\",\"unsealed\":1}", json);
+  kept_free(json);
+  snprintf(request, sizeof request, "{\"do\":\"encrypt\",\"provider\":{\"kind\":\"file\",\"path\":\"%s\"}}",
+    file_of(location, "../key"));
+  EXPECT(KEPT_OK, ask(store, request, &json));
+  CHECK(strstr(json, "\"state\":\"encrypted\",\"unsealed\":0") != NULL && strstr(json, "\"kind\":\"file\"") != NULL);
+  kept_free(json);
+  EXPECT(KEPT_OK, ask(store, "{\"do\":\"rotate\"}", &json));
+  kept_free(json);
+  EXPECT(KEPT_OK, ask(store, "{\"do\":\"check\"}", &json));
+  CHECK(strstr(json, "reason") == NULL);
+  kept_free(json);
+  char text[16];
+  size_t length;
+  EXPECT(KEPT_OK, kept_get_string(store, "token", text, sizeof text, &length, &why));
+  CHECK_TEXT("SECRET", text);
+  EXPECT(KEPT_INVALID, ask(store, "{\"do\":\"plain\"}", &json));
+  EXPECT(KEPT_ABSENT, ask(store, "{\"do\":\"remove\",\"provider\":{\"kind\":\"secret-service\"}}", &json));
+  CHECK(json == NULL);
+  kept_close(store);
+  char *bytes = read_file(file_of(location, "values"), &length);
+  for (size_t at = 0; at + 6 <= length; at++) CHECK(memcmp(bytes + at, "SECRET", 6) != 0);
+  free(bytes);
+}
+
+TEST(malformed_requests_about_secrets_are_refused) {
+  static const char *const wrong[] = {
+    "",
+    "{",
+    "1",
+    "{\"do\":1}",
+    "{\"do\":\"other\"}",
+    "{\"do\":\"encrypt\"}",
+    "{\"do\":\"encrypt\",\"provider\":\"file\"}",
+    "{\"do\":\"encrypt\",\"provider\":{\"kind\":\"file\"}}",
+    "{\"do\":\"encrypt\",\"provider\":{\"kind\":\"file\",\"path\":\"relative\"}}",
+    "{\"do\":\"encrypt\",\"provider\":{\"kind\":\"program\",\"arguments\":[1]}}",
+    "{\"do\":\"encrypt\",\"provider\":{\"kind\":\"passphrase\",\"passphrase\":\"\"}}",
+    "{\"do\":\"rotate\"}",
+  };
+  kept_store *store = open_at(fresh_location());
+  char *json;
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) EXPECT(KEPT_INVALID, ask(store, wrong[i], &json));
+  EXPECT(KEPT_INVALID, kept_secrets_json(store, NULL, NULL, &why));
+  EXPECT(KEPT_INVALID, kept_secrets_json(NULL, NULL, &json, &why));
+  EXPECT(KEPT_OK, ask(store, "{\"do\":\"plain\"}", &json));
+  CHECK_TEXT("{\"providers\":[],\"state\":\"plain\",\"unsealed\":0}", json);
+  kept_free(json);
+  kept_close(store);
+  store = open_at("memory:");
+  EXPECT(KEPT_UNSUPPORTED, ask(store, NULL, &json));
+  kept_close(store);
+}

@@ -1,0 +1,67 @@
+"""How a store keeps its secrets: what `Store.secrets` shows, and the calls that change it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import kept
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> kept.Store:
+    settings = kept.open(tmp_path / "store")
+    settings.declare(kept.Key("token", str, secret=True))
+    settings["token"] = "SECRET1"
+    return settings
+
+
+def plain(folder: Path) -> list[str]:
+    return [path.name for path in folder.rglob("*") if path.is_file() and b"SECRET" in path.read_bytes()]
+
+
+def test_secrets_are_encrypted_and_get_a_new_data_key(store: kept.Store, tmp_path: Path) -> None:
+    assert store.secrets() == kept.SecretsStatus("undecided", (), None, 1)
+    key = kept.SecretsProvider.key_file(tmp_path / "key")
+    status = store.encrypt_secrets(key)
+    assert (status.state, status.providers, status.unsealed) == ("encrypted", (key,), 0)
+    assert plain(tmp_path) == []
+    assert store.rotate_secrets().unsealed == 0
+    assert store.secrets(ask=True).providers[0].reason is None
+    assert store["token"] == "SECRET1"
+    with pytest.raises(kept.InvalidError):
+        store.keep_secrets_plain()
+    with pytest.raises(kept.InvalidError):
+        store.remove_secrets_provider(key)
+    store.close()
+
+
+def test_a_passphrase_unlocks_secrets(store: kept.Store, tmp_path: Path) -> None:
+    passphrase = kept.SecretsProvider("passphrase", passphrase="hunter words")
+    assert "hunter" not in repr(passphrase)
+    store.encrypt_secrets(passphrase)
+    store.close()
+    with kept.open(tmp_path / "store") as again:
+        with pytest.raises(kept.UnavailableError, match="passphrase"):
+            again["token"]
+        assert "no passphrase" in (again.secrets(ask=True).providers[0].reason or "")
+        with pytest.raises(kept.UnavailableError):
+            again.unlock_secrets("wrong")
+        again.unlock_secrets("hunter words")
+        assert again["token"] == "SECRET1"
+        key = kept.SecretsProvider.key_file(tmp_path / "key")
+        with pytest.raises(kept.UnavailableError) as refused:
+            again.add_secrets_provider(key, passphrase="hunter wrong")
+        assert refused.value.key is None
+        again.add_secrets_provider(key, passphrase="hunter words")
+        assert again.remove_secrets_provider(passphrase).providers == (key,)
+
+
+def test_plain_is_a_decision(store: kept.Store) -> None:
+    assert store.keep_secrets_plain().state == "plain"
+    with kept.open("memory:") as memory, pytest.raises(kept.UnsupportedError):
+        memory.secrets()
+    with pytest.raises(kept.InvalidError):
+        store.encrypt_secrets(kept.SecretsProvider("other"))
+    store.close()
