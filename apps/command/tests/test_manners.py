@@ -26,6 +26,7 @@ READING = [
     "verify",
     "info",
     "reset",
+    "secrets",
     "undeclare",
 ]
 

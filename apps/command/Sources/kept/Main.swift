@@ -78,7 +78,7 @@ struct KeptCommand: ParsableCommand {
       name: "Whole stores",
       subcommands: [
         Export.self, Import.self, Backup.self, Restore.self, ApplyTransaction.self, Doctor.self,
-        Verify.self, Info.self, MigrateStatus.self, Stores.self,
+        Verify.self, Secrets.self, Info.self, MigrateStatus.self, Stores.self,
       ]),
     CommandGroup(name: "Shells", subcommands: [Completion.self, Complete.self, Manual.self]),
     CommandGroup(name: "Help", subcommands: [Help.self]),

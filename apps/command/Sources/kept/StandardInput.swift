@@ -50,9 +50,18 @@ enum StandardInput {
     return bytes.isEmpty ? nil : bytes
   }
 
+  /// The next line, with its end; nil at the end.
+  ///
+  /// The lines after it can still be read.
+  static func nextLine() throws(StoreError) -> [UInt8]? {
+    var line: [UInt8] = []
+    while line.last != UInt8(ascii: "\n"), let next = try read(atMost: 1) { line += next }
+    return line.isEmpty ? nil : line
+  }
+
   /// The next bytes; nil at the end.
-  static func read() throws(StoreError) -> [UInt8]? {
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+  static func read(atMost most: Int = 1 << 16) throws(StoreError) -> [UInt8]? {
+    var buffer = [UInt8](repeating: 0, count: most)
     while true {
       let count = Glibc.read(0, &buffer, buffer.count)
       if count > 0 { return Array(buffer[..<count]) }

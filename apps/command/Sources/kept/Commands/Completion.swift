@@ -116,6 +116,7 @@ private struct CommandLineInProgress {
     case "diff": return isFirst ? stores(typed) : []
     case "verify": return stores(typed)
     case "backup", "restore", "import", "declare": return isFirst ? nil : []
+    case "secrets": return isFirst ? Secrets.actions : []
     default: return []
     }
   }
@@ -127,7 +128,7 @@ private struct CommandLineInProgress {
     case "--format": Format.allValueStrings
     case "--key": (store ?? words.first).map { keys(of: $0, typed) } ?? []
     case "--add", "--remove": elements(for: option)
-    case "--managed", "--system", "--output", "--screenshot", "--against": nil
+    case "--managed", "--system", "--key-file", "--output", "--screenshot", "--against": nil
     default: []
     }
   }

@@ -32,7 +32,7 @@ struct Restore: ParsableCommand {
     commandName: "restore",
     abstract: "Replaces the contents of a store with a backup, or with its own values in the past, as one change.",
     usage: """
-      kept restore STORE FILE [--dry-run]
+      kept restore STORE FILE [--passphrase] [--dry-run]
       kept restore STORE @TIME [--dry-run]
       kept restore STORE --last-good [--dry-run]
       """,
@@ -42,12 +42,17 @@ struct Restore: ParsableCommand {
       With a time, such as @17 or @2h, all keys get their values of that time again, and `kept undo` undoes this. \
       Declarations stay as they are. So do secrets and values of more than 65,536 bytes, which the history does not \
       keep; if such a value has changed since, its key is named, and the exit status is 1.
+
+      Encrypted secrets of a backup are opened with the keys of the store, with those of the backup, or with its \
+      passphrase. If no one has decided how this store keeps secrets, it keeps them as the backup does.
       """)
 
   @OptionGroup var store: StoreOption
   @OptionGroup var changing: ChangeOptions
   @Flag(help: "Restore the contents that `kept mark good` has marked.")
   var lastGood = false
+  @Flag(help: "Ask for the passphrase of the backup's secrets; without a terminal it is a line of standard input.")
+  var passphrase = false
   @Argument(help: .hidden) var words: [String] = []
 
   func run() throws {
@@ -63,14 +68,15 @@ struct Restore: ParsableCommand {
         throw StoreError(.unavailable, "nothing is marked as good: \(path) does not exist; see kept mark")
       }
     }
-    let settings = try StoreAccess.openToWrite(location, changing) { try $0.restore(from: path) }
+    let known = passphrase ? try HiddenInput.passphrase("passphrase of the backup") : nil
+    let settings = try StoreAccess.openToWrite(location, changing) { try $0.restore(from: path, passphrase: known) }
     if changing.dryRun {
       // An export can be compared, and not restored.
       let copy = try Store.open("memory:")
-      try copy.restore(from: path)
+      try copy.restore(from: path, passphrase: known)
       return try StoreContents(copy).printDifferences(since: StoreContents(settings), changing)
     }
-    let restored = try settings.restore(from: path)
+    let restored = try settings.restore(from: path, passphrase: known)
     Output.standard.isDone = true
     changing.report("the store has the contents of \(Shown.line(path)), at revision \(restored.revision)")
     if let quarantine = restored.quarantine { changing.report("what it had before is in \(Shown.line(quarantine))") }

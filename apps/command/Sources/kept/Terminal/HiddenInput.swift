@@ -21,6 +21,25 @@ enum HiddenInput {
     return try raw ? .bytes(bytes) : .text(StandardInput.text(of: StandardInput.withoutLastLineBreak(bytes)))
   }
 
+  /// Asks for a passphrase; if standard input is not a terminal, its next line is one.
+  static func passphrase(_ prompt: String) throws(StoreError) -> String {
+    let bytes =
+      isTerminal
+      ? try hiding("\(prompt), which is not shown: ") { () throws(StoreError) in try StandardInput.typed() }
+      : try StandardInput.nextLine()
+    guard let bytes else { throw StoreError(.invalid, "no \(prompt) was given, and nothing was changed; type one") }
+    return try StandardInput.text(of: StandardInput.withoutLastLineBreak(bytes))
+  }
+
+  /// Asks for a new passphrase, at a terminal twice.
+  static func newPassphrase() throws(StoreError) -> String {
+    let passphrase = try passphrase("new passphrase")
+    if isTerminal, try self.passphrase("the same again") != passphrase {
+      throw StoreError(.invalid, "the passphrases differ, and nothing was changed; try again")
+    }
+    return passphrase
+  }
+
   /// Hides the typed text while `body` runs.
   ///
   /// A signal that ends the program makes the terminal show it again first.

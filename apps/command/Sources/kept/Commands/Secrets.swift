@@ -1,0 +1,152 @@
+import ArgumentParser
+import Kept
+
+struct Secrets: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "secrets",
+    abstract: "Shows how a store keeps its secrets, and changes it.",
+    usage: """
+      kept secrets STORE [--json]
+      kept secrets STORE init PROVIDER | --plain
+      kept secrets STORE add PROVIDER
+      kept secrets STORE remove PROVIDER
+      kept secrets STORE rotate
+      kept secrets STORE recover PROVIDER
+      """,
+    discussion: """
+      Secrets are the values of keys that are declared secret. `init` encrypts those that are stored and all that \
+      follow, with a data key that a provider can unlock. `add` adds another provider, or renews one, and `remove` \
+      removes one. `rotate` makes a new data key, and encrypts all secrets with it. `recover` asks for the passphrase \
+      of a store that comes from another machine, and adds a provider of this one. If one of them is killed, nothing \
+      is lost, and the same command goes on.
+
+      PROVIDER is one of the options below. A passphrase is asked for, and not shown; if standard input is not a \
+      terminal, it is a line of it: the passphrase of the store first, then the new one.
+
+      Without an action, exit status 1 if no one has decided yet how secrets are stored, or if a provider does not \
+      give its key.
+      """)
+
+  @OptionGroup var store: StoreOption
+  @OptionGroup var changing: ChangeOptions
+  @Flag(name: .customLong("systemd-creds"), help: "The key of this machine, with its TPM if it has one.")
+  var systemd = false
+  @Flag(help: "The user's keyring: GNOME Keyring, KWallet or KeePassXC.")
+  var keyring = false
+  @Option(help: ArgumentHelp("A file that only its owner can read; it is made if it is missing.", valueName: "path"))
+  var keyFile: String?
+  @Flag(help: "A passphrase, for backups and for machines without anything else.")
+  var passphrase = false
+  @Option(
+    parsing: .remaining,
+    help: ArgumentHelp("A program that prints the key, and its arguments: the last words.", valueName: "words"))
+  var program: [String] = []
+  @Flag(help: "Store secrets as they are.")
+  var plain = false
+  @Flag(help: "Print one JSON object.")
+  var json = false
+  @Argument(help: .hidden) var words: [String] = []
+
+  private enum Action: String, CaseIterable { case `init`, add, remove, rotate, recover }
+  static var actions: [String] { Action.allCases.map(\.rawValue) }
+
+  func validate() throws {
+    if changing.dryRun {
+      throw ValidationError("secrets has no --dry-run; without an action it shows the state, and changes nothing")
+    }
+  }
+
+  func run() throws {
+    let (location, rest) = try store.split(words)
+    let word = try rest.expect(0...1, "the store and an action").first
+    guard let word else { return try show(location) }
+    guard let action = Action(rawValue: word) else {
+      throw ValidationError("\(Excerpt.of(word)) is not an action; use \(Self.actions.joined(separator: ", "))")
+    }
+    let count = [systemd, keyring, keyFile != nil, passphrase, !program.isEmpty, plain].count { $0 }
+    guard count == (action == .rotate ? 0 : 1), !plain || action == .`init` else {
+      throw ValidationError(
+        action == .rotate ? "rotate takes no provider" : "\(word) needs one provider, such as --systemd-creds")
+    }
+    let layers = LayerChoice(hasStandard: false)
+    let settings =
+      action == .`init`
+      ? try StoreAccess.openToWrite(location, changing, layers) { _ in }
+      : try StoreAccess.open(location, layers, toChange: changing)
+    try change(settings, action)
+    Output.standard.isDone = true
+    let status = try settings.secretsStatus()
+    changing.report("secrets are \(status.line)")
+  }
+
+  private func change(_ settings: Store, _ action: Action) throws {
+    switch action {
+    case .`init` where plain: try settings.keepSecretsPlain()
+    case .`init`: try settings.encryptSecrets(with: provider(isNew: true))
+    case .remove: try settings.removeSecretsProvider(provider(isNew: false))
+    case .rotate: try settings.rotateSecrets(passphrase: Self.passphrase(of: settings.secretsStatus().providers))
+    case .recover:
+      let known = try HiddenInput.passphrase("passphrase of the store")
+      try settings.addSecretsProvider(provider(isNew: true), passphrase: known)
+    case .add:
+      let providers = try settings.secretsStatus(askingProviders: true).providers
+      let known = try providers.allSatisfy { $0.reason != nil } ? Self.passphrase(of: providers) : nil
+      try settings.addSecretsProvider(provider(isNew: true), passphrase: known)
+    }
+  }
+
+  /// Asks for the passphrase of a store; nil if it has none.
+  private static func passphrase(of providers: [SecretsStatus.Entry]) throws -> String? {
+    let hasOne = providers.contains { if case .passphrase = $0.provider { true } else { false } }
+    return hasOne ? try HiddenInput.passphrase("passphrase of the store") : nil
+  }
+
+  /// - Parameter isNew: whether a passphrase is asked for.
+  private func provider(isNew: Bool) throws -> SecretsProvider {
+    if systemd { return .systemCredential }
+    if keyring { return .keyring }
+    if let keyFile { return .keyFile(keyFile) }
+    if passphrase { return .passphrase(isNew ? try HiddenInput.newPassphrase() : "") }
+    return .program(program)
+  }
+
+  private func show(_ location: String) throws {
+    let status = try StoreAccess.open(location, LayerChoice(hasStandard: false)).secretsStatus(askingProviders: true)
+    if json {
+      Output.standard.write(json: status.json)
+    } else {
+      changing.report("secrets are \(status.line)")
+      for entry in status.providers {
+        changing.report("  \(entry.line)\(entry.reason.map { ": \(Shown.line($0.message))" } ?? "")")
+      }
+    }
+    if status.state == .undecided || status.providers.contains(where: \.isUseless) { throw ExitStatus.absent }
+  }
+}
+
+extension SecretsStatus {
+  fileprivate var line: String {
+    let rest = unsealed == 0 ? "" : "; \(Count.of(unsealed, "secret")) to be encrypted with the present key"
+    return switch state {
+    case .undecided: "plain, and no one has decided so; see kept help secrets"
+    case .plain: "plain, readable for anyone who can read the files"
+    case .encrypted: "encrypted\(created.map { ", with a key of \($0)" } ?? "")\(rest)"
+    }
+  }
+}
+
+extension SecretsStatus.Entry {
+  /// A passphrase is not expected to be there.
+  fileprivate var isUseless: Bool { if case .passphrase = provider { false } else { reason != nil } }
+
+  fileprivate var line: String {
+    switch provider {
+    case .systemCredential: "systemd-creds"
+    case .keyring: "keyring"
+    case .keyFile(let path): "key file \(Shown.line(path))"
+    case .program(let arguments): "program \(Shown.line(arguments.joined(separator: " ")))"
+    case .passphrase: "passphrase"
+    case nil: "a provider of a later version"
+    }
+  }
+}

@@ -1,0 +1,113 @@
+"""`kept secrets`: encryption, its keys, and a store with a token that moves to another machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import Kept, environment_in, runner
+
+TOKEN = "hunter-token"
+
+
+@pytest.fixture
+def stored(declared: Kept) -> Kept:
+    assert declared("set", "player", "token", "-", input=TOKEN).status == 0
+    return declared
+
+
+def plain(folder: Path) -> list[str]:
+    return [path.name for path in folder.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()]
+
+
+def state(kept: Kept) -> dict[str, object]:
+    shown: dict[str, object] = json.loads(kept("secrets", "player", "--json").out)
+    return shown
+
+
+def test_secrets_are_encrypted_rotated_and_recovered(stored: Kept, tmp_path: Path) -> None:
+    assert stored("secrets", "player").status == 1
+    assert "no one has decided" in stored("doctor", "player").out
+    assert plain(tmp_path) != []
+    key = tmp_path / "key"
+    done = stored("secrets", "player", "init", "--key-file", str(key))
+    assert (done.status, done.err) == (0, "")
+    assert done.out.startswith("secrets are encrypted, with a key of ")
+    assert plain(tmp_path) == []
+    assert "decided" not in stored("doctor", "player").out
+    assert stored("secrets", "player").out.splitlines()[1] == f"  key file {key}"
+    assert stored("secrets", "player", "add", "--passphrase", input="words\n").status == 0
+    assert stored("secrets", "player", "rotate", input="words\n").status == 0
+    key.unlink()
+    locked = stored("get", "player", "token", "--reveal")
+    assert (locked.status, locked.out) == (4, "")
+    assert "key file" in locked.err
+    assert TOKEN not in locked.err
+    shown = stored("secrets", "player")
+    assert shown.status == 1
+    assert "does not exist" in shown.out
+    other = tmp_path / "other"
+    assert stored("secrets", "player", "recover", "--key-file", str(other), input="wrong\n").status == 4
+    assert stored("secrets", "player", "recover", "--key-file", str(other), input="words\n").status == 0
+    assert stored("secrets", "player", "remove", "--key-file", str(key)).status == 0
+    assert stored("get", "player", "token", "--reveal").out == f"{TOKEN}\n"
+    assert state(stored)["unsealed"] == 0
+
+
+def test_a_store_with_a_token_moves_to_another_machine(stored: Kept, tmp_path: Path) -> None:
+    assert stored("secrets", "player", "init", "--key-file", str(tmp_path / "key")).status == 0
+    assert stored("secrets", "player", "add", "--passphrase", input="words\n").status == 0
+    backup = tmp_path / "player.backup"
+    assert stored("backup", "player", str(backup)).status == 0
+    (tmp_path / "key").unlink()
+    machine = tmp_path / "machine"
+    machine.mkdir()
+    kept = runner(environment_in(machine))
+    refused = kept("restore", "player", str(backup))
+    assert refused.status == 4
+    assert "no passphrase was given" in refused.err
+    assert kept("restore", "player", str(backup), "--passphrase", input="words\n").status == 0
+    key = machine / "key"
+    assert kept("secrets", "player", "recover", "--key-file", str(key), input="words\n").status == 0
+    assert kept("get", "player", "token", "--reveal").out == f"{TOKEN}\n"
+    assert plain(tmp_path) == []
+
+
+def test_plain_is_a_decision_that_doctor_notes(stored: Kept) -> None:
+    assert stored("secrets", "player", "init", "--plain").out == (
+        "secrets are plain, readable for anyone who can read the files\n"
+    )
+    assert stored("secrets", "player").status == 0
+    doctor = stored("doctor", "player")
+    assert doctor.status == 0
+    assert "anyone who can read the files can read them" in doctor.out
+    assert stored("get", "player", "token", "--reveal").out == f"{TOKEN}\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["frob"],
+        ["init"],
+        ["init", "--plain", "--keyring"],
+        ["add", "--plain"],
+        ["rotate", "--keyring"],
+        ["remove"],
+        ["init", "--plain", "--dry-run"],
+    ],
+)
+def test_wrong_words_change_nothing(stored: Kept, words: list[str]) -> None:
+    done = stored("secrets", "player", *words)
+    assert (done.status, done.out) == (2, "")
+    assert state(stored)["state"] == "undecided"
+
+
+def test_a_program_gives_the_key(stored: Kept, tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_text('#!/bin/sh\n[ "$1" = --show ] && echo MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=\n')
+    program.chmod(0o700)
+    assert stored("secrets", "player", "init", "--program", str(program), "--show").status == 0
+    assert stored("secrets", "player").out.splitlines()[1] == f"  program {program} --show"
+    assert stored("get", "player", "token", "--reveal").out == f"{TOKEN}\n"
