@@ -35,6 +35,10 @@ set(patterns "libpcre2-8-0 (>= 10.32)")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libkept${PROJECT_VERSION_MAJOR})
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS "${loader}, ${patterns}")
+# It is loaded when a store has secrets that are encrypted, and it calls programs of the others for some providers.
+set(secrets "libsodium23")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS "${secrets}")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "libsecret-tools")
 # What programs that are linked with it depend on, and that the loader's cache is renewed.
 set(soversion ${PROJECT_VERSION_MAJOR})
 file(WRITE ${PROJECT_BINARY_DIR}/shlibs
@@ -64,8 +68,9 @@ pkg-config, CMake and valgrind.")
 set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME kept)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS "${loader}, ${patterns}")
+set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS "${secrets}")
 # It reads dumps of dconf for `kept import`.
-set(CPACK_DEBIAN_COMMAND_PACKAGE_SUGGESTS "kept-gsettings")
+set(CPACK_DEBIAN_COMMAND_PACKAGE_SUGGESTS "kept-gsettings, libsecret-tools")
 set(CPACK_DEBIAN_COMMAND_DESCRIPTION "typed settings store that programs share (command)
 The command kept reads, changes, explains, watches, edits, compares and checks
 the settings of programs that use Kept. It needs no other package of Kept.")
@@ -82,7 +87,7 @@ settings from dconf and back.")
 set(CPACK_DEBIAN_FLEET_PACKAGE_NAME kept-fleet)
 set(CPACK_DEBIAN_FLEET_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_FLEET_PACKAGE_DEPENDS "${loader}, ${patterns}")
-set(CPACK_DEBIAN_FLEET_PACKAGE_RECOMMENDS "ca-certificates")
+set(CPACK_DEBIAN_FLEET_PACKAGE_RECOMMENDS "ca-certificates, ${secrets}")
 set(CPACK_DEBIAN_FLEET_PACKAGE_SUGGESTS "etcd-server, kept")
 set(CPACK_DEBIAN_FLEET_PACKAGE_CONTROL_EXTRA
   "${PROJECT_SOURCE_DIR}/apps/fleet/debian/conffiles;${PROJECT_SOURCE_DIR}/apps/fleet/debian/postinst"
