@@ -506,6 +506,7 @@ import Testing
   @Test func `a salvage keeps the damaged checkpoint, and the schema version of the commits`() throws {
     try layOut([:])
     let engine = try open()
+    try engine.declare("k5", "{}")
     try engine.commit { chain, writer throws(StoreError) in
       try writer.begin(FrameHead(writer: 1, revision: chain.revision + 1, time: 0))
       try writer.add(schemaVersion: 7)
@@ -513,10 +514,15 @@ import Testing
     }
     engine.close()
     var bytes = try folder.contents("values")
-    bytes[4096 + 200] ^= 1
+    bytes[60] ^= 1
     try folder.write(bytes, to: "values")
-    Salvage.mark(try OpenFolder.own(folder.path))
-    let (note, version) = try open().read { ($0.note, $0.schemaVersion) }
+    let (mark, isMarked) = (folder.path + "/damaged", Monitor(false))
+    let salvaging = try Engine(try OpenFolder.own(folder.path)) { _, _ in
+      isMarked.update { $0 = access(mark, F_OK) == 0 }
+      return true
+    }
+    #expect(isMarked.read { $0 }, "if this process is killed, the next one goes on")
+    let (note, version) = try salvaging.read { ($0.note, $0.schemaVersion) }
     #expect(version == 7)
     let place = try #require(note.split(separator: "\"").last { $0.hasPrefix("quarantine/") })
     #expect(try folder.contents("\(place)/values") == bytes)
