@@ -60,7 +60,7 @@ extension SettingsAccess {
     // A former name may be written again at any time.
     if isDeclared, try !hasValue(underAny: DeclarationList.formerNames(in: text)) { return [] }
     let list = try read()
-    if isDeclared, try renaming(of: list.declarations).isEmpty { return [] }
+    if isDeclared, try store.renaming(of: list.declarations, in: self).isEmpty { return [] }
     guard let storage, list.declarations.count >= Self.many, let text = list.text, list.showsFormerNames else {
       return try declare(list.declarations)
     }
@@ -128,13 +128,13 @@ extension SettingsAccess {
     _ list: [(key: KeyName, declaration: Declaration)], markedBy mark: DeclaredList?
   ) throws(StoreError) -> [StoreError] {
     let base = try store.currentRevision()
-    let renaming = try renaming(of: list)
+    let renaming = try store.renaming(of: list, in: self)
     // A program that declares the same at every start needs no permission to write.
     var (news, misfits, fit) = try compare(renaming.list)
     misfits.removeAll { misfit in (try? KeyName(misfit.key ?? "")).map { renaming.edits[$0] != nil } == true }
     misfits += renaming.misfits
     guard !news.isEmpty || !renaming.edits.isEmpty else { return misfits }
-    let declared = try declarations(losing: secrets(in: news)) + news
+    let declared = try store.declarations(losing: store.secrets(in: news), in: self) + news
     fit = fit && misfits.isEmpty
     do throws(StoreError) {
       for (key, entry, wasSecret) in try commit(declared, renaming.edits, markedBy: fit ? mark : nil, after: base) {
@@ -171,72 +171,6 @@ extension SettingsAccess {
     }
     if let mark { (batch.list, batch.conditions) = (mark, [.unchangedPrefix("", after: base)]) }
     return try store.declare(batch)
-  }
-
-  private func secrets(in list: [(key: KeyName, declaration: Declaration)]) -> Set<KeyName> {
-    var secrets: Set<KeyName> = []
-    for (key, declaration) in list where declaration.isSecret { secrets.insert(key) }
-    return secrets
-  }
-
-  /// The effect of the former names in a list.
-  private func renaming(of list: [(key: KeyName, declaration: Declaration)]) throws(StoreError) -> Renaming {
-    var renaming = Renaming(try store.hidingFormerNames(of: list, in: self))
-    guard list.contains(where: { $0.declaration.formerName != nil }) else { return renaming }
-    let secrets = secrets(in: renaming.list)
-    layerStack.watchAgain()
-    for (index, (key, declaration)) in list.enumerated() {
-      guard let name = declaration.formerName else { continue }
-      let former = try readableEntry(for: name)
-      let isSecret = former?.declaration?.isSecret == true || store.hasStoredAsSecret(name) || secrets.contains(name)
-      if isSecret && !renaming.list[index].declaration.isSecret {
-        renaming.list[index].declaration = try declaration.changing("renamedFrom", to: nil)
-        renaming.misfits.append(
-          StoreError(
-            .invalid, key: key.text,
-            "is declared with the former name \"\(Excerpt.of(name.text))\", which is a secret and is not read for a "
-              + "key that is not secret; declare the new name secret too"))
-        continue
-      }
-      let own = try readableEntry(for: key)
-      guard let former, let value = former.value, isNewer(former, than: own),
-        layerStack.layers.lockedName(of: key, declaration) == nil
-      else { continue }
-      if let misfit = former.misfit(by: declaration, hidden: isSecret, storedAs: name) {
-        renaming.misfits.append(misfit.about(key.text))
-      } else {
-        if renaming.edits[name] == nil { renaming.edits.put(name, .remove) }
-        renaming.edits.put(key, .set(value))
-      }
-    }
-    return renaming
-  }
-
-  /// Whether the value under a former name is newer than the key's own, or its removal.
-  private func isNewer(_ former: Entry, than own: Entry?) -> Bool {
-    guard let own, own.value != nil || own.revision > 0 else { return true }
-    // What a transaction has written itself has no revision yet, and is newer than all others.
-    return own.revision &- 1 < former.revision &- 1
-  }
-
-  /// The declarations of keys that are not secret and have a secret as their former name, without it.
-  private func declarations(
-    losing secrets: Set<KeyName>
-  ) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] {
-    guard !secrets.isEmpty else { return [] }
-    func isLost(_ declaration: Declaration) -> Bool {
-      !declaration.isSecret && declaration.formerName.map(secrets.contains) == true
-    }
-    var keys = (self as? Transaction)?.newlyDeclared ?? []
-    for (key, declaration) in try store.storage().declarations(prefix: "") where isLost(declaration) {
-      keys.insert(key)
-    }
-    var changed: [(key: KeyName, declaration: Declaration)] = []
-    for key in keys {
-      guard let declaration = try readableEntry(for: key)?.declaration, isLost(declaration) else { continue }
-      changed.append((key, try declaration.changing("renamedFrom", to: nil)))
-    }
-    return changed
   }
 
   /// The entry of a key; nil if its value cannot be read, which is reported when it is read.
@@ -305,50 +239,6 @@ extension Store {
     return try entryToDeclare(key)?.declaration
   }
 
-  /// The list with the former names of secrets as secrets, and the former names of these, as far as declarations say.
-  ///
-  /// The history and the layers may have values under these names, whether or not the names are declared or have a
-  /// value now.
-  /// - Parameter settings: the store, or a transaction of it.
-  /// - Returns: also the names that become secret.
-  func hidingFormerNames(
-    of list: [(key: KeyName, declaration: Declaration)], in settings: any SettingsAccess
-  ) throws(StoreError) -> (list: [(key: KeyName, declaration: Declaration)], hidden: Set<KeyName>) {
-    var (hiding, hidden, known) = (list, Set<KeyName>(), Set<KeyName>())
-    var pending: [(key: KeyName, declaration: Declaration)] = []
-    for declared in list where declared.declaration.isSecret { pending.append(declared) }
-    while let (key, declaration) = pending.popLast() {
-      for place in 0..<3 {
-        // The store may have other former names than the list, also those that a transaction has undeclared.
-        let source: Declaration? =
-          switch place {
-          case 0: declaration
-          case 1: try settings.readableEntry(for: key)?.declaration
-          default: try? self.declaration(of: key)
-          }
-        guard let name = source?.formerName, known.insert(name).inserted else { continue }
-        let index = list.firstIndex { $0.key == name }
-        let former = try settings.readableEntry(for: name)
-        let declared = index.map { list[$0].declaration } ?? former?.declaration
-        if let declared, declared.isSecret {
-          pending.append((name, declared))
-          continue
-        }
-        let secret: Declaration
-        if let old = declared ?? (former?.value == nil ? try? self.declaration(of: name) : nil), old.unreadable == nil {
-          secret = try old.changing("secret", to: true)
-        } else {
-          let type = former?.value.flatMap { DeclaredType($0.kind) } ?? declaration.type
-          secret = try Declaration(["secret": true, "type": .string("\(type)")])
-        }
-        if let index { hiding[index].declaration = secret } else { hiding.append((name, secret)) }
-        hidden.insert(name)
-        pending.append((name, secret))
-      }
-    }
-    return (hiding, hidden)
-  }
-
   /// Throws `locked` for a key that the administrator has locked.
   func checkUnlocked(_ key: KeyName) throws(StoreError) {
     guard layerStack.mayLock else { return }
@@ -386,6 +276,132 @@ extension Store {
       throw StoreError(.unsupported, "this storage does not support declarations; validate values in your program")
     }
     return try commit(batch).changes.map { ($0.key, $0.new, $0.old?.declaration?.isSecret == true) }
+  }
+}
+
+// MARK: - Former names
+
+extension Store {
+  /// The list as it is declared, and the declarations of other keys that change with it.
+  func declarations(
+    by list: [(key: KeyName, declaration: Declaration)], in settings: any SettingsAccess
+  ) throws(StoreError) -> (
+    list: [(key: KeyName, declaration: Declaration)], others: [(key: KeyName, declaration: Declaration)]
+  ) {
+    let list = try renaming(of: list, in: settings).list
+    return (list, try declarations(losing: secrets(in: list), in: settings))
+  }
+
+  fileprivate func secrets(in list: [(key: KeyName, declaration: Declaration)]) -> Set<KeyName> {
+    var secrets: Set<KeyName> = []
+    for (key, declaration) in list where declaration.isSecret { secrets.insert(key) }
+    return secrets
+  }
+
+  /// The effect of the former names in a list.
+  fileprivate func renaming(
+    of list: [(key: KeyName, declaration: Declaration)], in settings: any SettingsAccess
+  ) throws(StoreError) -> Renaming {
+    var renaming = Renaming(try hidingFormerNames(of: list, in: settings))
+    guard list.contains(where: { $0.declaration.formerName != nil }) else { return renaming }
+    let secrets = secrets(in: renaming.list)
+    layerStack.watchAgain()
+    for (index, (key, declaration)) in list.enumerated() {
+      guard let name = declaration.formerName else { continue }
+      let former = try settings.readableEntry(for: name)
+      let isSecret = former?.declaration?.isSecret == true || hasStoredAsSecret(name) || secrets.contains(name)
+      if isSecret && !renaming.list[index].declaration.isSecret {
+        renaming.list[index].declaration = try declaration.changing("renamedFrom", to: nil)
+        renaming.misfits.append(
+          StoreError(
+            .invalid, key: key.text,
+            "is declared with the former name \"\(Excerpt.of(name.text))\", which is a secret and is not read for a "
+              + "key that is not secret; declare the new name secret too"))
+        continue
+      }
+      let own = try settings.readableEntry(for: key)
+      guard let former, let value = former.value, isNewer(former, than: own),
+        layerStack.layers.lockedName(of: key, declaration) == nil
+      else { continue }
+      if let misfit = former.misfit(by: declaration, hidden: isSecret, storedAs: name) {
+        renaming.misfits.append(misfit.about(key.text))
+      } else {
+        if renaming.edits[name] == nil { renaming.edits.put(name, .remove) }
+        renaming.edits.put(key, .set(value))
+      }
+    }
+    return renaming
+  }
+
+  /// Whether the value under a former name is newer than the key's own, or its removal.
+  private func isNewer(_ former: Entry, than own: Entry?) -> Bool {
+    guard let own, own.value != nil || own.revision > 0 else { return true }
+    // What a transaction has written itself has no revision yet, and is newer than all others.
+    return own.revision &- 1 < former.revision &- 1
+  }
+
+  /// The declarations of keys that are not secret and have a secret as their former name, without it.
+  fileprivate func declarations(
+    losing secrets: Set<KeyName>, in settings: any SettingsAccess
+  ) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] {
+    guard !secrets.isEmpty else { return [] }
+    func isLost(_ declaration: Declaration) -> Bool {
+      !declaration.isSecret && declaration.formerName.map(secrets.contains) == true
+    }
+    var keys = (settings as? Transaction)?.newlyDeclared ?? []
+    for (key, declaration) in try storage().declarations(prefix: "") where isLost(declaration) {
+      keys.insert(key)
+    }
+    var changed: [(key: KeyName, declaration: Declaration)] = []
+    for key in keys {
+      guard let declaration = try settings.readableEntry(for: key)?.declaration, isLost(declaration) else { continue }
+      changed.append((key, try declaration.changing("renamedFrom", to: nil)))
+    }
+    return changed
+  }
+
+  /// The list with the former names of secrets as secrets, and the former names of these, as far as declarations say.
+  ///
+  /// The history and the layers may have values under these names, whether or not the names are declared or have a
+  /// value now.
+  /// - Parameter settings: the store, or a transaction of it.
+  /// - Returns: also the names that become secret.
+  fileprivate func hidingFormerNames(
+    of list: [(key: KeyName, declaration: Declaration)], in settings: any SettingsAccess
+  ) throws(StoreError) -> (list: [(key: KeyName, declaration: Declaration)], hidden: Set<KeyName>) {
+    var (hiding, hidden, known) = (list, Set<KeyName>(), Set<KeyName>())
+    var pending: [(key: KeyName, declaration: Declaration)] = []
+    for declared in list where declared.declaration.isSecret { pending.append(declared) }
+    while let (key, declaration) = pending.popLast() {
+      for place in 0..<3 {
+        // The store may have other former names than the list, also those that a transaction has undeclared.
+        let source: Declaration? =
+          switch place {
+          case 0: declaration
+          case 1: try settings.readableEntry(for: key)?.declaration
+          default: try? self.declaration(of: key)
+          }
+        guard let name = source?.formerName, known.insert(name).inserted else { continue }
+        let index = list.firstIndex { $0.key == name }
+        let former = try settings.readableEntry(for: name)
+        let declared = index.map { list[$0].declaration } ?? former?.declaration
+        if let declared, declared.isSecret {
+          pending.append((name, declared))
+          continue
+        }
+        let secret: Declaration
+        if let old = declared ?? (former?.value == nil ? try? self.declaration(of: name) : nil), old.unreadable == nil {
+          secret = try old.changing("secret", to: true)
+        } else {
+          let type = former?.value.flatMap { DeclaredType($0.kind) } ?? declaration.type
+          secret = try Declaration(["secret": true, "type": .string("\(type)")])
+        }
+        if let index { hiding[index].declaration = secret } else { hiding.append((name, secret)) }
+        hidden.insert(name)
+        pending.append((name, secret))
+      }
+    }
+    return (hiding, hidden)
   }
 }
 

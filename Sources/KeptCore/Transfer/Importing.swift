@@ -26,8 +26,11 @@ extension Store {
         "this storage cannot list its keys, or cannot change several at once; import into a store in a folder")
     }
     let incoming = try read()
-    if rules.includesDeclarations, let declarations = incoming.declarations {
-      incoming.declarations = try hidingFormerNames(of: declarations, in: self).list
+    if rules.includesDeclarations, let declared = incoming.declarations {
+      let (list, others) = try declarations(by: declared, in: self)
+      // Replacing removes the others.
+      let kept = others.filter { !rules.replaces || !$0.key.exact.hasPrefix(incoming.scope) }
+      incoming.declarations = kept + list
     }
     let reporter = ProgressReporter(rules.progress, total: incoming.size)
     layerStack.watchAgain()

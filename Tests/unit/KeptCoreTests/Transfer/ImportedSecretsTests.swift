@@ -80,12 +80,17 @@ import Testing
     }
   }
 
-  @Test(arguments: ["", "t"])
-  func `declares their former names secret, also outside its prefix`(_ prefix: String) throws {
+  @Test(arguments: [("", false), ("t", false), ("", true), ("t", true)])
+  func `declares their former names secret, also outside its prefix, and is not read for other keys`(
+    _ prefix: String, _ replaces: Bool
+  ) throws {
     try settings.set("hunter2", forKey: "pin")
-    let export = text("{}", #"{"type":"string","secret":true,"renamedFrom":"pin"}"#)
-    let report = try settings.import(export, ImportOptions(prefix: prefix, includesDeclarations: true))
-    #expect(report.declared == ["pin", "token"])
+    try settings.declare(Declaration(json: #"{"type":"string","renamedFrom":"token"}"#), forKey: "open")
+    let export = text(#"{"pin":"hunter2"}"#, #"{"type":"string","secret":true,"renamedFrom":"pin"}"#)
+    let options = ImportOptions(prefix: prefix, replaces: replaces, includesDeclarations: true)
+    #expect(try settings.import(export, options).declared == ["open", "pin", "token"])
+    let isRemoved = replaces && prefix.isEmpty
+    #expect(try settings.declaration(forKey: "open")?.json == (isRemoved ? nil : #"{"type":"string"}"#))
     #expect(try settings.declaration(forKey: "pin")?.isSecret == true && settings.value(forKey: "pin") == "hunter2")
   }
 
