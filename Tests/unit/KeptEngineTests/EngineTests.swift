@@ -96,6 +96,7 @@ import Testing
   @Test func `a sealed secret is opened for writers and listings, unless they leave it sealed`() throws {
     final class Opening: SecretOpening {
       func open(_ sealed: [UInt8], of key: KeyName, at revision: Revision) throws(StoreError) -> Value { .bool(true) }
+      func reseal(_ value: StoredValue, of key: KeyName, at revision: Revision?) -> [UInt8]? { nil }
     }
     try open().commit { chain, writer throws(StoreError) in
       try writer.begin(FrameHead(writer: 1, revision: 1, time: 0))
