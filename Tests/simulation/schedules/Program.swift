@@ -126,9 +126,14 @@ struct Program {
         var revision: UInt64 = 0
         let known = kept_revision_of(store, Keys.names[key], &revision, &error)
         guard known == KEPT_OK || known == KEPT_ABSENT else { return known }
-        // A value that is read after its revision can only be newer, and then the write is refused.
+        // A value that is read after its revision can only be newer, and then the write is refused. But a key that
+        // was absent may have had a value in between: then the write says that it is absent again.
         let status = Self.read(key, of: store, operation, &error)
         guard status == KEPT_OK else { return status }
+        if known == KEPT_ABSENT {
+          operation.pointee.reads = 0
+          operation.found(0, for: key)
+        }
         return kept_set_json_if(store, Keys.names[key], "\(fresh)", revision, &operation.pointee.revision, &error)
       }
     case .reopen:
