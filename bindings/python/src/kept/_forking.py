@@ -35,7 +35,7 @@ LATER = (
         "_verification",
     ),
     *("_views", "_c.administration", "_c.backup", "_c.clearing", "_c.declarations", "_c.display"),
-    *("_c.export_and_import", "_c.history", "_c.layers", "_c.migrations", "_c.notices", "_c.observation", "_c.secrets"),
+    *("_c.export_and_import", "_c.history", "_c.layers", "_c.migrations", "_c.notices", "_c.observation"),
     *("_c.snapshots", "_c.transactions"),
 )
 """The modules of this package that are imported at their first use."""
