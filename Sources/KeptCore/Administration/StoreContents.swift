@@ -48,7 +48,7 @@ public struct StoreContents: Sendable {
 
   /// Reads a file: a backup, or an export.
   ///
-  /// Throws what ``Store/restore(from:)`` and ``Store/import(contentsOf:_:)`` throw.
+  /// Throws what ``Store/restore(from:passphrase:)`` and ``Store/import(contentsOf:_:)`` throw.
   public init(contentsOf path: String) throws(StoreError) {
     let copy = Store(storage: MemoryStorage())
     if try WholeFile.begins(path, with: Array("KeptVals".utf8)) {
