@@ -38,10 +38,7 @@ extension Store {
     let fileDamage = try (storage as? any VerifiableStorage)?.damage()
     if let fileDamage { found.damage.append(fileDamage) }
     do throws(StoreError) {
-      var stored = try storage.entries(in: [.prefix("")])
-      if stored.unreadable.contains(where: { $0.reason.code == .unavailable }), shared.secrets?.unlock() == true {
-        stored = try storage.entries(in: [.prefix("")])
-      }
+      let stored = try unlocking(\.self) { () throws(StoreError) in try storage.entries(in: [.prefix("")]) }
       found.revision = stored.revision
       try found.check(stored, progress)
     } catch {

@@ -19,7 +19,10 @@ extension Store {
     let prefix = ExactString(prefix)
     layerStack.watchAgain()
     let layerState = layerStack.layerState((try? undeclaredVariables()) ?? [])
-    let (history, stored) = try historicalStorage().historyAndEntries(in: .prefix(prefix))
+    let storage = try historicalStorage()
+    let (history, stored) = try unlocking({ $0.1 }) { () throws(StoreError) in
+      try storage.historyAndEntries(in: .prefix(prefix))
+    }
     try history.shown.check(revision, upTo: stored.revision)
     try Allowance.ask(
       forEntries: stored.entries.count + stored.unreadable.count + history.changes.count, to: "take a snapshot")

@@ -68,7 +68,11 @@ extension SettingsAccess {
   }
 
   private func hasValue(underAny names: [KeyName]) throws(StoreError) -> Bool {
-    for name in names where try readableEntry(for: name)?.value != nil { return true }
+    for name in names {
+      guard let entry = try readableEntry(for: name) else { continue }
+      if entry.value != nil { return true }
+      if try isLocked(name, entry) { return true }
+    }
     return false
   }
 
@@ -181,14 +185,22 @@ extension SettingsAccess {
     }
   }
 
-  /// The entry of a key, without the value if that is a secret that is locked: declaring it asks no provider.
+  /// The entry of a key, without the value if that is a secret that no provider has unlocked.
   fileprivate func entryToDeclare(_ key: KeyName) throws(StoreError) -> Entry? {
-    do throws(StoreError) {
-      return if let self = self as? Store { try self.storage().entry(for: key) } else { try entry(for: key) }
-    } catch {
+    do throws(StoreError) { return try entry(for: key) } catch {
       guard error.code == .unavailable, let locked = try store.lockedEntry(for: key) else { throw error }
       return locked
     }
+  }
+
+  /// Whether an entry that was found to declare has no value because that is a secret that is locked.
+  fileprivate func isLocked(_ key: KeyName, _ entry: Entry) throws(StoreError) -> Bool {
+    guard entry.value == nil, entry.declaration?.isSecret == true else { return false }
+    do throws(StoreError) { _ = try self.entry(for: key) } catch {
+      guard error.code == .unavailable else { throw error }
+      return true
+    }
+    return false
   }
 
   /// The declarations that differ from the stored ones, the stored values that do not fit the others, and whether all
@@ -236,7 +248,11 @@ extension Store {
   func declaration(of key: KeyName) throws(StoreError) -> Declaration? {
     try checkOpen()
     if let known = key.withPrepared({ knownKey($0) }) { return known.declaration }
-    return try entryToDeclare(key)?.declaration
+    // No provider is asked.
+    do throws(StoreError) { return try storage().entry(for: key)?.declaration } catch {
+      guard error.code == .unavailable, let locked = try lockedEntry(for: key) else { throw error }
+      return locked.declaration
+    }
   }
 
   /// Throws `locked` for a key that the administrator has locked.
@@ -320,9 +336,18 @@ extension Store {
         continue
       }
       let own = try settings.readableEntry(for: key)
-      guard let former, let value = former.value, isNewer(former, than: own),
-        layerStack.layers.lockedName(of: key, declaration) == nil
-      else { continue }
+      guard let former, isNewer(former, than: own), layerStack.layers.lockedName(of: key, declaration) == nil else {
+        continue
+      }
+      guard let value = former.value else {
+        guard try settings.isLocked(name, former) else { continue }
+        renaming.misfits.append(
+          StoreError(
+            .unavailable, key: key.text,
+            "has its value under the former name \"\(Excerpt.of(name.text))\", which is an encrypted secret, and no "
+              + "provider gives its key; declare it again when one does"))
+        continue
+      }
       if let misfit = former.misfit(by: declaration, hidden: isSecret, storedAs: name) {
         renaming.misfits.append(misfit.about(key.text))
       } else {

@@ -9,7 +9,7 @@ extension Store {
     if let storage = storage as? any SnapshotStorage { return try storage.contents() }
     while true {
       let version = try knownSchemaVersion()
-      let stored = try storage.entries(in: [.prefix(prefix)])
+      let stored = try unlocking(\.self) { () throws(StoreError) in try storage.entries(in: [.prefix(prefix)]) }
       guard try knownSchemaVersion() == version else { continue }
       try Allowance.ask(forEntries: stored.entries.count + stored.unreadable.count, to: purpose)
       return CopiedContents(stored, schemaVersion: version)

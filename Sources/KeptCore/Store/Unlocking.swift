@@ -13,6 +13,17 @@ extension Store {
     }
   }
 
+  /// Reads entries again if some are secrets that are locked, and providers have been asked for the keys since.
+  ///
+  /// Call it while holding no lock.
+  func unlocking<Result>(
+    _ entries: (Result) -> StoredEntries, _ body: () throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    let found = try body()
+    guard entries(found).hasLocked, let secrets = shared.secrets, secrets.unlock() else { return found }
+    return try body()
+  }
+
   /// The entry of a key whose value is a secret that is locked, without the value; nil if it is not one.
   func lockedEntry(for key: KeyName) throws(StoreError) -> Entry? {
     guard shared.secrets != nil, let found = try storage().entries(in: [.key(key)]).unreadable.first,
@@ -20,6 +31,11 @@ extension Store {
     else { return nil }
     return Entry(value: nil, revision: found.revision, declaration: found.declaration)
   }
+}
+
+extension StoredEntries {
+  /// Whether some are secrets that are locked.
+  var hasLocked: Bool { unreadable.contains { $0.reason.code == .unavailable } }
 }
 
 extension SharedStore {

@@ -57,7 +57,7 @@ extension Store {
   private func plan(
     _ incoming: Incoming, _ rules: ImportRules, isAgain: Bool = false
   ) throws(StoreError) -> ImportPlan {
-    let stored = try storage().entries(in: [.prefix(incoming.scope)])
+    let stored = try unlocking(\.self) { () throws(StoreError) in try storage().entries(in: [.prefix(incoming.scope)]) }
     for entry in stored.entries { try entry.entry.declaration?.makeKnown() }
     for entry in stored.unreadable { try entry.declaration?.makeKnown() }
     var batch = newBatch()

@@ -41,7 +41,7 @@ private struct LocalContents: CopyableContents {
 
   func entries(below prefix: ExactString) throws(StoreError) -> StoredEntries {
     let found = try list { chain throws(StoreError) in try chain.entries(in: [.prefix(prefix)]) }
-    guard found.unreadable.contains(where: { $0.reason.code == .unavailable }), secrets.unlock() else { return found }
+    guard found.hasLocked, secrets.unlock() else { return found }
     return try list { chain throws(StoreError) in try chain.entries(in: [.prefix(prefix)]) }
   }
 

@@ -337,6 +337,57 @@ import Testing
     #expect(try store.snapshot(at: first).value(forKey: "token") == "SECRET1")
   }
 
+  /// Secrets that this process has not read yet.
+  private func reopen() throws -> Store {
+    let (storage, set) = try openWithSecret()
+    try set.set("SECRET1", forKey: "token")
+    storage.engine.endChange()
+    try set.set(1, forKey: "other")
+    set.close()
+    return try open().1
+  }
+
+  private static let renamed =
+    #"{"properties":{"name":{"type":"string","secret":true,"renamedFrom":"token"}}}"#
+
+  @Test func `that this process has not read yet moves from a former name`() throws {
+    let store = try reopen()
+    #expect(try store.declare(listJSON: Self.renamed).isEmpty)
+    #expect(try store.value(forKey: "name") == "SECRET1" && !store.contains("token"))
+  }
+
+  @Test func `that is locked moves from a former name later, when the list is declared again`() throws {
+    try reopen().close()
+    try lock()
+    let (_, store) = try open()
+    for _ in 0..<2 {
+      let found = try store.declare(listJSON: Self.renamed)
+      #expect(found.map(\.key) == ["name"] && found.map(\.code) == [.unavailable])
+      #expect(found[0].message.contains("under the former name \"token\""), "\(found[0].message)")
+    }
+    #expect(try store.declaration(forKey: "name") != nil)
+    try unlock()
+    passTime()
+    #expect(try store.declare(listJSON: Self.renamed).isEmpty)
+    #expect(try store.value(forKey: "name") == "SECRET1" && !store.contains("token"))
+  }
+
+  @Test func `that this process has not read yet and does not fit a new declaration is reported`() throws {
+    let store = try reopen()
+    let found = try store.declare(
+      Declaration(json: #"{"type":"string","secret":true,"maxLength":3}"#), forKey: "token")
+    #expect(found?.key == "token" && found?.message.contains("SECRET") == false)
+  }
+
+  @Test func `that this process has not read yet is compared with the past and with a backup`() throws {
+    let store = try reopen()
+    let first = try store.currentRevision() - 1
+    #expect(try StoreContents(store.snapshot(at: first))[key("token")] == .value("SECRET1"))
+    store.close()
+    let reader = Store(storage: try ReadOnlyStorage(StoreFolder(path: path)))
+    #expect(try StoreContents(reader)[key("token")] == .value("SECRET1"))
+  }
+
   // MARK: - Changing the keys
 
   private func document() throws -> SecretsDocument {
