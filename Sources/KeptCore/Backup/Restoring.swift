@@ -52,6 +52,8 @@ extension Store {
     if let secrets, let document = backup.document, try secrets.secrets.document() == nil {
       try secrets.replace(nil, by: document, backup.keys)
     }
+    // A value that is restored as it was is not stored again, and the copy must not have plain ones.
+    if let secrets, secrets.secrets.areUnlocked { try secrets.sealAgain() }
     return try replaceContents(by: backup)
   }
 

@@ -612,6 +612,22 @@ import Testing
     #expect(try again.value(forKey: "token") == "SECRET2" && again.secretsStatus().unsealed == 0)
   }
 
+  @Test func `of an encrypted backup is sealed in a store that has had it in plain`() throws {
+    let (_, plain) = try openPlain()
+    plain.close()
+    try FileManager.default.removeItem(atPath: path + "/secrets")
+    let (other, backup) = (folder.path + "/other", folder.path + "/backup")
+    try FileManager.default.copyItem(atPath: path, toPath: other)
+    let (_, store) = try open()
+    try store.encryptSecrets(with: .keyFile(keyFile))
+    try store.backup(to: backup)
+    let undecided = try Store.open(other)
+    try undecided.restore(from: backup)
+    #expect(try undecided.value(forKey: "token") == "SECRET2" && undecided.secretsStatus().unsealed == 0)
+    #expect(try files(in: folder.path, with: "SECRET") == [])
+    undecided.close()
+  }
+
   @Test func `comes back from a backup of before a rotation, and no copy has it in plain`() throws {
     let (_, store) = try openWithSecret()
     try store.set("SECRET1", forKey: "token")
