@@ -46,9 +46,11 @@ package enum Provider: Sendable, Equatable {
       }
       return try hash.key(of: passphrase)
     case .program(let arguments):
-      guard access.mayRunPrograms else {
+      guard access.mayRunPrograms || access.namedPrograms.contains(arguments.map { ExactString($0) }) else {
         throw StoreError(
-          .denied, "it is not run, because the store comes from elsewhere; add the provider again if you trust it")
+          .denied,
+          "it is not run, because the store comes from elsewhere; if you trust it, remove all other programs of the "
+            + "store and add it again, or restore the backup over a store that has it")
       }
       return try KeyProgram.key(arguments, access)
     case .systemCredential(let name, let sealed): return try SystemCredential.key(name, sealed, access)
@@ -63,6 +65,8 @@ package struct ProviderAccess: Sendable {
   package var passphrase: LockedBytes?
   /// Whether the programs that the document names are run: only if it is known that this user has named them.
   package var mayRunPrograms = true
+  /// The paths and arguments of programs that this user has named, which are run even if others are not.
+  package var namedPrograms: Set<[ExactString]> = []
   /// How long each program may take, in milliseconds.
   ///
   /// A keyring may ask its user within that time.

@@ -104,10 +104,22 @@ extension SecretsDocument {
     return data
   }
 
+  /// The paths and arguments of its programs.
+  package var programs: Set<[ExactString]> {
+    var programs: Set<[ExactString]> = []
+    for entry in providers {
+      if case .program(let arguments) = entry.provider { programs.insert(arguments.map { ExactString($0) }) }
+    }
+    return programs
+  }
+
   /// Adds a provider at the end, or replaces the one that it renews.
   package mutating func add(_ provider: Provider, _ key: LockedBytes, to data: DataKeys) throws(StoreError) {
     let entry = try wrapped(data, with: key, provider.parameters)
-    if case .program = provider { mayRunPrograms = true }
+    if case .program(let arguments) = provider {
+      // Another program may be named by a backup alone.
+      mayRunPrograms = mayRunPrograms || programs.isSubset(of: [arguments.map { ExactString($0) }])
+    }
     if let index = providers.firstIndex(where: { $0.provider?.isRenewed(by: provider) == true }) {
       providers[index] = entry
     } else {

@@ -80,7 +80,11 @@ struct BackupFile {
       if state.isSealed {
         if opener == nil {
           keys = try secrets?.keys(for: document)
-          if keys == nil { keys = try document?.unlock(ProviderAccess(passphrase: passphrase)) }
+          if keys == nil {
+            var access = try ProviderAccess(passphrase: passphrase)
+            access.namedPrograms = try secrets?.namedPrograms() ?? []
+            keys = try document?.unlock(access)
+          }
           opener = keys.map { BackupSecrets(keys: $0) }
         }
         state = try state.opened(key, by: opener)

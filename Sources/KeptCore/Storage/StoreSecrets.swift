@@ -228,6 +228,12 @@ final class StoreSecrets: SecretOpening {
     return access
   }
 
+  /// The programs that the user of the store has named.
+  func namedPrograms() throws(StoreError) -> Set<[ExactString]> {
+    guard mayRunPrograms, let document = try document(), document.mayRunPrograms else { return [] }
+    return document.programs
+  }
+
   // MARK: - Changes of the file
 
   /// The data keys, if a backup of the store needs no others.

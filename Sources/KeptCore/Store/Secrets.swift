@@ -136,7 +136,8 @@ extension Store {
 
   /// Adds something that can give the key of the secrets, at the end, or renews it if the store has it.
   ///
-  /// With a passphrase, this is how a store gets a key on another machine.
+  /// With a passphrase, this is how a store gets a key on another machine. A program that a backup has named is run if
+  /// it is this one. It is trusted from then on, if the store has no other program.
   ///
   /// Throws `invalid` if secrets are not encrypted, `unavailable` if no provider gives the key, and what the provider
   /// throws.
@@ -145,7 +146,8 @@ extension Store {
     let storage = try secretStorage()
     let old = try storage.encrypted()
     var document = old
-    let access = try storage.secrets.providerAccess(passphrase)
+    var access = try storage.secrets.providerAccess(passphrase)
+    if case .program(let arguments) = provider { access.namedPrograms = [arguments.map { ExactString($0) }] }
     let keys = try document.unlock(access)
     let isNew = !old.providers.contains { $0.provider?.isSame(as: provider) == true }
     let (new, key) = try provider.make(for: document, label, access, isNew: isNew)

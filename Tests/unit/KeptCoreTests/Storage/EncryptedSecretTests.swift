@@ -595,6 +595,77 @@ import Testing
     #expect(try files(in: folder.path, with: "SECRET") == [])
   }
 
+  /// A program that prints a key, and notes that it was run.
+  private func program(_ name: String, _ key: String) throws -> String {
+    let program = folder.path + "/" + name
+    try "#!/bin/sh\ntouch \(program).ran\necho \(key)\n".write(toFile: program, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: program)
+    return program
+  }
+
+  private func wasRun(_ program: String) -> Bool {
+    defer { try? FileManager.default.removeItem(atPath: program + ".ran") }
+    return FileManager.default.fileExists(atPath: program + ".ran")
+  }
+
+  /// A backup, opened as a store by the folder's name, whose key some programs have.
+  private func backup(with programs: [String]) throws -> String {
+    let (_, store) = try openWithSecret()
+    try store.set("SECRET1", forKey: "token")
+    for program in programs { try store.addSecretsProvider(.program([program])) }
+    try store.removeSecretsProvider(.keyFile(keyFile))
+    let backup = folder.path + "/backup"
+    try store.backup(to: backup + "/")
+    store.close()
+    for program in programs { #expect(wasRun(program)) }
+    return backup
+  }
+
+  private static let (keyText, otherText) = (
+    "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=", "QUJDMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
+  )
+
+  @Test func `of a backup whose key only a program has is read once a user names that program`() throws {
+    let program = try program("program", Self.keyText)
+    let store = try Store.open(try backup(with: [program]))
+    #expect(code { try store.value(forKey: "token") } == .unavailable)
+    let other = try self.program("other", Self.keyText)
+    #expect(code { try store.addSecretsProvider(.program([other])) } == .unavailable)
+    #expect(!wasRun(program), "a user has named another one")
+    try store.addSecretsProvider(.program([program]))
+    #expect(try store.value(forKey: "token") == "SECRET1")
+    store.close()
+    let again = try Store.open(folder.path + "/backup")
+    #expect(try again.value(forKey: "token") == "SECRET1" && again.secretsStatus().providers.count == 1)
+  }
+
+  @Test func `of a backup that names two programs is read with the one that a user names, and the other is not run`()
+    throws
+  {
+    let programs = [try program("first", Self.keyText), try program("second", Self.otherText)]
+    let store = try Store.open(try backup(with: programs))
+    try store.addSecretsProvider(.program([programs[1]]))
+    #expect(try store.value(forKey: "token") == "SECRET1" && !wasRun(programs[0]))
+    store.close()
+    let again = try Store.open(folder.path + "/backup")
+    #expect(code { try again.value(forKey: "token") } == .unavailable)
+    try again.removeSecretsProvider(.program([programs[0]]))
+    try again.addSecretsProvider(.program([programs[1]]))
+    again.close()
+    #expect(try Store.open(folder.path + "/backup").value(forKey: "token") == "SECRET1" && !wasRun(programs[0]))
+  }
+
+  @Test func `of a backup is opened by a program that the store that restores it has itself`() throws {
+    let program = try program("program", Self.keyText)
+    let backup = try backup(with: [program])
+    let store = try Store.open(folder.path + "/other")
+    #expect(code { try store.restore(from: backup) } == .unavailable)
+    #expect(!wasRun(program))
+    try store.encryptSecrets(with: .program([program]))
+    try store.restore(from: backup)
+    #expect(try store.value(forKey: "token") == "SECRET1")
+  }
+
   @Test func `is in a backup that is opened as a store`() throws {
     let (storage, store) = try openWithSecret()
     try store.set("SECRET1", forKey: "token")
