@@ -139,10 +139,17 @@ extension StorePlace {
           .note, "secrets are stored as they are, and anyone who can read the files can read them",
           remedy: "\(command) init --systemd-creds, or another way")
       ]
-    case .encrypted where status.unsealed > 0:
+    case .encrypted:
       let count = status.unsealed == 1 ? "1 secret is" : "\(status.unsealed) secrets are"
-      return [Finding(.attention, "\(count) not encrypted with the present key", remedy: "\(command) rotate")]
-    case .encrypted: return []
+      let unsealed = Finding(
+        .attention, "\(count) not encrypted with the present key", remedy: "\(command) rotate")
+      let copies = (try? store.plainCopies()) ?? []
+      return (status.unsealed > 0 ? [unsealed] : [])
+        + copies.map { path in
+          Finding(
+            .attention, "\(path) is older than the encryption of secrets, and may have them in plain",
+            remedy: "remove it, or replace the secrets")
+        }
     }
   }
 

@@ -427,6 +427,27 @@ import Testing
     #expect(throws: StoreError.self) { try again.keepSecretsPlain() }
   }
 
+  @Test func `is named in the older copies that have it in plain`() throws {
+    let (_, store) = try openPlain()
+    let copies = ["\(path)/backups/1-before-version-2.backup", "\(path)/quarantine/1.backup", "\(path).good"]
+    for name in ["backups", "quarantine", "quarantine/2"] {
+      try FileManager.default.createDirectory(
+        atPath: "\(path)/\(name)", withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    }
+    for copy in copies { try store.backup(to: copy) }
+    let damaged = path + "/quarantine/2/values"
+    try Data("damaged".utf8).write(to: URL(filePath: damaged))
+    #expect(try store.plainCopies() == [], "nothing is encrypted")
+    try store.encryptSecrets(with: .keyFile(keyFile))
+    try store.backup(to: path + "/backups/3.backup")
+    #expect(try Set(store.plainCopies()) == Set(copies + [damaged]))
+    store.close()
+    let findings = try StorePlace(path).examine().findings.map(\.what)
+    for copy in copies + [damaged] { #expect(findings.contains { $0.contains(copy) }, "\(copy): \(findings)") }
+    for copy in copies + [damaged] { try FileManager.default.removeItem(atPath: copy) }
+    #expect(try StorePlace(path).examine().findings.allSatisfy { !$0.what.contains("plain") })
+  }
+
   @Test func `has the new data key after a rotation, and so have its old values`() throws {
     let (storage, store) = try openWithSecret()
     try store.set("SECRET1", forKey: "token")

@@ -1,0 +1,48 @@
+// The older copies of a store that have its secrets as they were before they were encrypted.
+
+import KeptEngine
+import KeptSecrets
+import KeptSystem
+public import KeptValues
+
+extension Store {
+  /// The files in which secrets are not encrypted although the store encrypts them, or may not be.
+  ///
+  /// These are backups before a migration or a restore, damaged files in the quarantine, and the file that `kept mark`
+  /// writes. Encrypting secrets leaves them as they are: remove them, or replace the secrets. Backups elsewhere are not
+  /// found.
+  public func plainCopies() throws(StoreError) -> [String] {
+    let storage = try storage()
+    guard let folder = try (storage as? any FolderStorage)?.folder,
+      let document = try (storage as? any SecretStorage)?.secrets.document(), !document.isPlain,
+      let since = document.keys.first(where: \.isCurrent)?.created.nanosecondsSince1970
+    else { return [] }
+    func hasPlain(_ path: String, _ status: FileStatus) -> Bool {
+      var isPlain = false
+      do throws(StoreError) {
+        _ = try KeptEngine.Backup.read(BackupFile.open(path)) { _, state in
+          if state.isSecret, !state.isSealed, state.value != nil { isPlain = true }
+        }
+        return isPlain
+      } catch { return isPlain || status.modified < since }
+    }
+    var found: [String] = []
+    func look(in name: String, _ files: borrowing OpenFolder) throws(StoreError) {
+      for file in try files.names() where file != "." && file != ".." {
+        let path = name + "/" + file
+        if let inner = files.enter(file) {
+          try look(in: path, inner)
+        } else if let status = files.status(of: file), hasPlain(folder.path + path, status) {
+          found.append(folder.shown + path)
+        }
+      }
+    }
+    for name in ["backups", "quarantine"] {
+      if let files = OpenFolder(holding: folder.path)?.enter(name) { try look(in: "/" + name, files) }
+    }
+    if let status = FileStatus(of: folder.path + ".good"), hasPlain(folder.path + ".good", status) {
+      found.append(folder.shown + ".good")
+    }
+    return found.inOrder { ExactString($0) }
+  }
+}
