@@ -111,3 +111,30 @@ def test_a_program_gives_the_key(stored: Kept, tmp_path: Path) -> None:
     assert stored("secrets", "player", "init", "--program", str(program), "--show").status == 0
     assert stored("secrets", "player").out.splitlines()[1] == f"  program {program} --show"
     assert stored("get", "player", "token", "--reveal").out == f"{TOKEN}\n"
+
+
+def test_a_backup_whose_key_only_a_program_has_is_restored_once_the_program_is_named(
+    stored: Kept, tmp_path: Path
+) -> None:
+    program = tmp_path / "program"
+    program.write_text('#!/bin/sh\n[ "$*" = "read -n x" ] && echo MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=\n')
+    program.chmod(0o700)
+    words = ["--program", str(program), "read", "-n", "x"]
+    done = stored("secrets", "player", "init", *words)
+    assert (done.status, done.err) == (0, "")
+    backup = tmp_path / "player.backup"
+    assert stored("backup", "player", str(backup)).status == 0
+    machine = tmp_path / "machine"
+    machine.mkdir()
+    kept = runner(environment_in(machine))
+    assert "it is not run" in kept("restore", "player", str(backup)).err
+    assert kept("secrets", "player", "init", *words).status == 0
+    assert kept("restore", "player", str(backup)).status == 0
+    assert kept("get", "player", "token", "--reveal").out == f"{TOKEN}\n"
+    folder = tmp_path / "folder"
+    folder.mkdir(mode=0o700)
+    (folder / "values").write_bytes(backup.read_bytes())
+    (folder / "values").chmod(0o600)
+    assert kept("get", str(folder), "token", "--reveal").status == 4
+    assert kept("secrets", str(folder), "recover", *words).status == 0
+    assert kept("get", str(folder), "token", "--reveal").out == f"{TOKEN}\n"

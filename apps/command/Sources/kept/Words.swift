@@ -35,6 +35,10 @@ enum Words {
     let given = arguments.firstIndex(of: "--") ?? arguments.endIndex
     let arguments = arguments[..<given].flatMap(separated) + arguments[given...]
     let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
+    // The words after it are those of another program.
+    if arguments.first == Secrets.configuration.commandName, arguments[..<end].contains("--program") {
+      return Array(arguments)
+    }
     // The parser itself is right about everything else, and faster.
     guard arguments[..<end].contains(where: { $0.begins(with: "-") && !$0.begins(with: "--") && $0 != "-" }),
       let name = arguments.first, name != Complete.configuration.commandName, let command = KeptCommand.command(name)

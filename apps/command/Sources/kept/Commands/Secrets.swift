@@ -86,13 +86,20 @@ struct Secrets: ParsableCommand {
     case .remove: try settings.removeSecretsProvider(provider(isNew: false))
     case .rotate: try settings.rotateSecrets(passphrase: Self.passphrase(of: settings.secretsStatus().providers))
     case .recover:
-      let known = try HiddenInput.passphrase("passphrase of the store")
+      let known =
+        try namesProgram(of: settings.secretsStatus()) ? nil : HiddenInput.passphrase("passphrase of the store")
       try settings.addSecretsProvider(provider(isNew: true), passphrase: known)
     case .add:
-      let providers = try settings.secretsStatus(askingProviders: true).providers
-      let known = try providers.allSatisfy { $0.reason != nil } ? Self.passphrase(of: providers) : nil
+      let status = try settings.secretsStatus(askingProviders: true)
+      let isLocked = !namesProgram(of: status) && status.providers.allSatisfy { $0.reason != nil }
+      let known = try isLocked ? Self.passphrase(of: status.providers) : nil
       try settings.addSecretsProvider(provider(isNew: true), passphrase: known)
     }
+  }
+
+  /// Whether the new provider is a program that the store, or the backup that it comes from, names already.
+  private func namesProgram(of status: SecretsStatus) -> Bool {
+    status.providers.contains { $0.provider == .program(program) }
   }
 
   /// Asks for the passphrase of a store; nil if it has none.
