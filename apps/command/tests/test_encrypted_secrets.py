@@ -113,6 +113,16 @@ def test_a_program_gives_the_key(stored: Kept, tmp_path: Path) -> None:
     assert stored("get", "player", "token", "--reveal").out == f"{TOKEN}\n"
 
 
+def test_init_names_the_older_copies_that_have_secrets_in_plain(stored: Kept, tmp_path: Path) -> None:
+    assert stored("mark", "good", "player").status == 0
+    done = stored("secrets", "player", "init", "--key-file", str(tmp_path / "key"))
+    copy = next(path for path in tmp_path.rglob("*.good"))
+    assert done.out.splitlines()[1] == f"{copy} is older, and may have them in plain; remove it, or replace the secrets"
+    assert str(copy) in stored("doctor", "player").out
+    copy.unlink()
+    assert str(copy) not in stored("doctor", "player").out
+
+
 def test_a_backup_whose_key_only_a_program_has_is_restored_once_the_program_is_named(
     stored: Kept, tmp_path: Path
 ) -> None:

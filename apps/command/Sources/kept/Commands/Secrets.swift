@@ -77,6 +77,11 @@ struct Secrets: ParsableCommand {
     Output.standard.isDone = true
     let status = try settings.secretsStatus()
     changing.report("secrets are \(status.line)")
+    if action == .`init` {
+      for path in try settings.plainCopies() {
+        changing.report("\(Shown.line(path)) is older, and may have them in plain; remove it, or replace the secrets")
+      }
+    }
   }
 
   private func change(_ settings: Store, _ action: Action) throws {
