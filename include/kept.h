@@ -712,7 +712,8 @@ KEPT_API kept_status kept_store_revision(kept_store *store, uint64_t *revision, 
  * History: past changes, their time and author, and undoing them
  *
  * A store in a folder keeps the values that its last commits have replaced: at most 100 changes of a key, 10,000 of the
- * store, 90 days and 4 MiB, unless other limits are set. For a secret it keeps the fact of the change, and no value.
+ * store, 90 days and 4 MiB, unless other limits are set. For a secret it keeps the fact of the change, and the value
+ * only if the store encrypts secrets: then an undo restores it, and nothing shows it.
  * Commits that one program makes within about a second, and that change the same keys, count as one.
  * docs/guide/history.md has all rules.
  * --------------------------------------------------------------------------------------------------------------- */
@@ -740,7 +741,7 @@ KEPT_API kept_status kept_history_json(kept_store *store, const char *key, uint3
  *  @param[out] keys  receives the restored keys as a JSON array; free it with kept_free(); may be NULL
  *  @return KEPT_OK; or, with nothing changed, KEPT_ABSENT if the history does not have all of that commit, or has
  *          it as a part of a later one; KEPT_CONFLICT, with a list in the message, if one of its keys has changed
- *          since; KEPT_UNSUPPORTED if an old value is secret or was not kept; KEPT_LOCKED, KEPT_INVALID or
+ *          since; KEPT_UNSUPPORTED if an old value is a plain secret or was not kept; KEPT_LOCKED, KEPT_INVALID or
  *          KEPT_WRONG_TYPE if an old value is no longer allowed.
  *  In Swift: `Store.undo(revision:tag:)`; in Python: `settings.undo(revision)`. */
 KEPT_API kept_status kept_undo(kept_store *store, uint64_t revision, const kept_transaction_options *options,
