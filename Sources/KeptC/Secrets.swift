@@ -1,4 +1,4 @@
-// kept_secrets_json, of the section "Administration" of kept.h: how a store keeps its secrets, and what has their key.
+// kept_secrets_json, of the section "Secrets" of kept.h: how a store keeps its secrets, and what has their key.
 
 public import CKept
 import KeptCore

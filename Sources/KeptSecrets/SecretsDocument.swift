@@ -88,7 +88,7 @@ extension SecretsDocument {
     return Value.dictionary(members).json
   }
 
-  /// What a backup has: the same, but whoever restores it runs no program that it names.
+  /// What a backup has: the same, but a restore runs no program that it names.
   package var ofBackup: SecretsDocument {
     var document = self
     document.mayRunPrograms = false

@@ -6,7 +6,7 @@ import KeptSystem
 public import KeptValues
 
 extension Store {
-  /// The files in which secrets are not encrypted although the store encrypts them, or may not be.
+  /// The older copies of an encrypted store that have secrets in plain, or may have them.
   ///
   /// These are backups before a migration or a restore, damaged files in the quarantine, and the file that `kept mark`
   /// writes. Encrypting secrets leaves them as they are: remove them, or replace the secrets. Backups elsewhere are not

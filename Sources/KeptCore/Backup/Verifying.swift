@@ -13,7 +13,7 @@ public struct Verification: Sendable {
   public internal(set) var declarations = 0
   /// The keys whose value does not fit their declaration, in byte order; they read as absent.
   public internal(set) var misfits: [String] = []
-  /// Why secrets cannot be read whose key no provider gives, with the keys; they are no damage.
+  /// An error for each secret that no provider unlocks, with its key; this is not damage.
   public internal(set) var locked: [StoreError] = []
   /// The damage, with the key if it is in a value or a declaration; all errors are `corrupt`.
   public internal(set) var damage: [StoreError] = []

@@ -35,7 +35,7 @@ public struct SecretsStatus: Sendable {
     /// Why it does not give the key; nil if it does, or was not asked.
     public let reason: StoreError?
   }
-  /// What can give the key, in the order in which they are tried.
+  /// What can give the key; the first one is tried first.
   public let providers: [Entry]
   /// When the data key was made that encrypts new secrets.
   public let created: Timestamp?
@@ -158,7 +158,7 @@ extension Store {
 
   /// Removes something that can give the key of the secrets.
   ///
-  /// Whoever had its key may have read the data key: ``rotateSecrets(passphrase:)`` makes another one.
+  /// Anyone who had its key may have read the data key: ``rotateSecrets(passphrase:)`` makes another one.
   ///
   /// Throws `absent` if the store does not have it, and `invalid` for the last one.
   public func removeSecretsProvider(_ provider: SecretsProvider) throws(StoreError) {

@@ -20,7 +20,7 @@ final class LongCommit {
   private var otherConditions: [Condition] = []
   private let author: (writer: UInt64, now: @Sendable () -> Int64)
   private let secrets: StoreSecrets
-  // Whether it sets a key that is declared secret, and of which change of the keys it is sealed.
+  // Whether it sets a key that is declared secret, and the change of the data keys after which it was sealed.
   private var hasSecrets = false
   private var secretsChange = 0
   private var places: [FrameWriter.Mark] = []

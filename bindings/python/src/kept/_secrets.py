@@ -47,7 +47,7 @@ class SecretsStatus:
     state: Literal["undecided", "plain", "encrypted"]
     """A store without a decision stores secrets as they are."""
     providers: tuple[SecretsProvider, ...]
-    """What can give the key, in the order in which they are tried."""
+    """What can give the key. The first one is tried first."""
     created: str | None
     """When the data key was made that encrypts new secrets."""
     unsealed: int
