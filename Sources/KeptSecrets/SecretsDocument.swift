@@ -175,6 +175,6 @@ struct Members {
   }
 
   static func damaged(_ what: String) -> StoreError {
-    StoreError(.corrupt, "the file secrets of the store is damaged: \(what); restore it from a backup")
+    StoreError(.corrupt, "the file secrets of the store is damaged: \(what); bring it back from a backup, or remove it")
   }
 }

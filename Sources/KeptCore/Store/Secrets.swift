@@ -1,5 +1,6 @@
 // How a store keeps its secrets: a user decides it, and says where the keys are.
 
+import KeptSchema
 import KeptSecrets
 import KeptSystem
 public import KeptValues
@@ -99,10 +100,10 @@ extension Store {
 
   /// Decides that secrets are stored as they are, readable for anyone who can read the files.
   ///
-  /// Throws `invalid` if they are encrypted.
+  /// Throws `invalid` if they are encrypted, and `unavailable` if they are and the file `secrets` is lost.
   public func keepSecretsPlain() throws(StoreError) {
     let storage = try secretStorage()
-    let document = try storage.secrets.document()
+    let document = try storage.decision()
     guard document?.isPlain != true else { return }
     guard document == nil else {
       throw StoreError(.invalid, "the secrets of this store are encrypted; to have plain ones, make another store")
@@ -115,10 +116,11 @@ extension Store {
   /// When it returns, no file has a plain secret. A process may be killed at any point: every secret can be read then,
   /// and the same call goes on. It may run programs.
   ///
-  /// Throws `invalid` if they are encrypted with another provider, and what the provider throws.
+  /// Throws `invalid` if they are encrypted with another provider, `unavailable` if they are encrypted and the file
+  /// `secrets` is lost, and what the provider throws.
   public func encryptSecrets(with provider: SecretsProvider) throws(StoreError) {
     let storage = try secretStorage()
-    let old = try storage.secrets.document()
+    let old = try storage.decision()
     if let old, !old.isPlain {
       guard old.providers.contains(where: { $0.provider?.isSame(as: provider) == true }) else {
         throw StoreError(
@@ -210,6 +212,26 @@ extension Store {
 }
 
 extension SecretStorage {
+  /// The document; nil if no one has decided.
+  ///
+  /// Throws `unavailable` if it is lost, and secrets with it.
+  fileprivate func decision() throws(StoreError) -> SecretsDocument? {
+    let document = try secrets.document()
+    if document == nil, let loss = try loss() { throw loss }
+    return document
+  }
+
+  /// Why a store without the file `secrets` cannot get another one; nil if it can.
+  func loss() throws(StoreError) -> StoreError? {
+    let keys = try sealedKeys()
+    guard let first = keys.first else { return nil }
+    let others = keys.count == 1 ? "" : " and \(keys.count - 1) more"
+    return StoreError(
+      .unavailable,
+      "the store has encrypted secrets (\"\(Excerpt.of(first.text))\"\(others)), but the file secrets with their keys "
+        + "is missing; bring it back from a backup, or remove these secrets, and set them again")
+  }
+
   /// The document; throws `invalid` if secrets are not encrypted.
   fileprivate func encrypted() throws(StoreError) -> SecretsDocument {
     guard let document = try secrets.document(), !document.isPlain else {

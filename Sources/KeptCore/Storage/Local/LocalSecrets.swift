@@ -12,6 +12,10 @@ extension LocalStorage: SecretStorage {
     }
   }
 
+  func sealedKeys() throws(StoreError) -> [KeyName] {
+    try engine.past { _, chain throws(StoreError) in try chain.sealedKeys() }
+  }
+
   func plainCount(_ document: SecretsDocument?) throws(StoreError) -> Int {
     try engine.past { past, chain throws(StoreError) in try past.plainCount(chain, document) }
   }
@@ -40,6 +44,17 @@ extension LocalStorage: SecretStorage {
     return try engine.past { past, chain throws(StoreError) in
       try past.countSecrets(chain) { (try? secrets.reseal($0, of: $1, at: $2)) ?? nil != nil } > 0
     }
+  }
+}
+
+extension Chain {
+  /// The keys with a secret that is sealed.
+  func sealedKeys() throws(StoreError) -> [KeyName] {
+    var keys: [KeyName] = []
+    try forEachState(below: "", opens: false) { key, state in
+      if case .success(let state) = state, state.isSealed { keys.append(key) }
+    }
+    return keys
   }
 }
 

@@ -555,6 +555,30 @@ import Testing
     #expect(try moved.secretsStatus().providers.map(\.provider) == [.passphrase(""), .keyFile(keyFile + "2")])
   }
 
+  @Test func `whose keys are lost comes back with their file, or is removed before they are replaced`() throws {
+    let (_, store) = try openWithSecret()
+    try store.set("SECRET1", forKey: "token")
+    let (file, backup) = (path + "/secrets", folder.path + "/secrets")
+    try FileManager.default.moveItem(atPath: file, toPath: backup)
+    func expectRefusals(_ code: StoreError.Code, _ remedy: String) {
+      for decide in [store.keepSecretsPlain, { try store.encryptSecrets(with: .keyFile(keyFile)) }] {
+        let refusal = #expect(throws: StoreError.self) { try decide() }
+        #expect(refusal?.code == code && refusal?.message.contains(remedy) == true, "\(refusal?.message ?? "")")
+      }
+    }
+    expectRefusals(.unavailable, "(\"token\"), but the file secrets with their keys is missing; bring it back")
+    try FileManager.default.copyItem(atPath: backup, toPath: file)
+    #expect(try store.value(forKey: "token") == "SECRET1")
+    try Data("{".utf8).write(to: URL(filePath: file))
+    expectRefusals(.corrupt, "bring it back from a backup, or remove it")
+    #expect(code { try store.set("SECRET2", forKey: "token") } == .corrupt)
+    try FileManager.default.removeItem(atPath: file)
+    #expect(try store.remove("token"))
+    try store.encryptSecrets(with: .keyFile(keyFile))
+    try store.set("SECRET2", forKey: "token")
+    #expect(try store.value(forKey: "token") == "SECRET2" && files(with: "SECRET") == [])
+  }
+
   @Test func `of a store without the file, in memory or opened only to read cannot be encrypted`() throws {
     let memory = Store(storage: MemoryStorage())
     #expect(code { try memory.encryptSecrets(with: .keyFile(keyFile)) } == .unsupported)
