@@ -67,9 +67,9 @@ public import CPlatform
   }
 
   private func isEmpty(until end: Int64) -> Bool {
-    stripes.awaitEmpty { _ in
+    stripes.awaitEmpty { attempt in
       guard MonotonicTime.milliseconds < end else { return false }
-      MonotonicTime.backOff(attempt: 0)
+      MonotonicTime.backOff(attempt: attempt)
       return true
     }
   }
