@@ -237,6 +237,10 @@ struct Program {
     let status = kept_observe(store, "", flags, { _, notice in Self.note(notice) }, nil, nil, &subscription, &error)
     guard admit(status, error, "observe") else { return }
     simulation_await_end()
+    // A commit that a killed process has written, and not published, is published by the next one that has the store
+    // alone: observers learn of it only if they still have it open.
+    kept_unobserve(subscription)
+    call(.snapshot) { Self.readAll(store, $0, &$1) }
     kept_close(store)
   }
 

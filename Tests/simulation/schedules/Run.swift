@@ -12,8 +12,6 @@ struct Run {
   private var random: SeededRandom
   private var disk = Disk()
   private var losses: [UInt64] = []
-  // The observers that live until the end.
-  private var observers: Set<Int32> = []
   private var started = 0
   private var restarts: Int
   // How many events the disk has.
@@ -73,12 +71,10 @@ struct Run {
   }
 
   /// Runs the processes until each waits for the end, or has ended.
-  private mutating func goOn(isEnding: Bool = false) -> String? {
+  private mutating func goOn() -> String? {
     while true {
       switch Int(simulation_continue()) {
-      case REQUEST_EXIT:
-        if isEnding { observers.insert(simulation_requester()) }
-        simulation_kill(simulation_requester())
+      case REQUEST_EXIT: simulation_kill(simulation_requester())
       case REQUEST_KILL:
         simulation_kill(simulation_requester())
         restart()
@@ -106,7 +102,7 @@ struct Run {
     if let found = goOn() { return found }
     simulation_limit_time(Self.longest)
     simulation_wake_ended()
-    if let found = goOn(isEnding: true) { return found }
+    if let found = goOn() { return found }
     guard simulation_alive() == 0 else { return "threads wait for each other" }
     simulation_clear_faults()
     if simulation_start() {
@@ -165,6 +161,8 @@ struct Run {
 
   private func judge() -> String? {
     var answered = losses.map { Answered(begin: $0, end: $0, outcome: .lostPower) }
+    // The observer makes one call, before it ends.
+    let observer = Int32(plan.programs.count { !$0.isEmpty })
     var final: [Int64]?
     for number in 0..<simulation_operation_count() {
       guard let operation = simulation_operation(number)?.pointee, operation.outcome != OUTCOME_REFUSED else {
@@ -177,20 +175,20 @@ struct Run {
       one.isDurable = operation.is_durable
       one.revision = operation.revision
       answered.append(one)
-      if number == simulation_operation_count() - 1 { final = Keys.names.indices.map { one.reads[$0] ?? 0 } }
+      if operation.process == observer, one.outcome == .done { final = Keys.names.indices.map { one.reads[$0] ?? 0 } }
     }
     guard Judge.isLinearizable(answered, keys: Keys.names.count) else {
       return "no order of the operations explains them"
     }
     let notices = (0..<simulation_notice_count()).compactMap { simulation_notice($0)?.pointee }
-    for process in Set(notices.map(\.process)).sorted() {
+    for process in Set(notices.map(\.process)).union(plan.observes ? [observer] : []).sorted() {
       let own = notices.filter { $0.process == process }.map {
         Observed(
           key: Int($0.key), isInitial: $0.is_initial, first: $0.first, last: $0.last, before: $0.before, after: $0.after
         )
       }
-      let isComplete = observers.contains(process)
-      if let fault = Judge.fault(of: own, final: isComplete ? final : nil, keys: Keys.names.count) { return fault }
+      let known = process == observer ? final : nil
+      if let fault = Judge.fault(of: own, final: known, keys: Keys.names.count) { return fault }
     }
     return nil
   }
