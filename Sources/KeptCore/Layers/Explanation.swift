@@ -9,7 +9,7 @@ public import KeptValues
 /// In C: `kept_explain_json`, whose text is ``json``. In Python: `settings.explain(key)`.
 public struct Explanation: Sendable, Hashable {
   public var key: KeyName
-  /// The value; nil if the key is absent.
+  /// The value; nil if the key is absent, or if the stored value is a secret that is locked.
   public var value: Value?
   /// The layer that the value comes from.
   public var layer: Layer?
@@ -100,13 +100,20 @@ struct LayerState: Sendable {
   let undeclared: [UndeclaredVariable]
   let files: LayerFiles
 
-  func explain(_ key: KeyName, _ entry: Entry?) -> Explanation {
-    let resolved = layers.resolve(key, entry)
-    let findings = Layer.highestFirst.filter { $0.isAlwaysThere || sources.contains($0) }.map { layer in
-      finding(of: layer, key, entry, winner: resolved.layer)
-    }
+  /// - Parameter unread: why the stored value is not in the entry, if it cannot be read.
+  func explain(_ key: KeyName, _ entry: Entry?, unread: StoreError? = nil) -> Explanation {
     let isLocked = layers.lockedName(of: key, entry?.declaration) != nil
-    let isStored = entry?.value != nil
+    var resolved = layers.resolve(key, entry)
+    if unread != nil, !isLocked, resolved.layer.map({ $0 < .user }) ?? true { resolved = Resolved(layer: .user) }
+    let findings = Layer.highestFirst.filter { $0.isAlwaysThere || sources.contains($0) }.map { layer in
+      var finding = finding(of: layer, key, entry, winner: resolved.layer)
+      if let unread, layer == .user {
+        finding.problem = unread.message
+        finding.outcome = isLocked ? .ignored : resolved.layer == .user ? .wins : .hidden
+      }
+      return finding
+    }
+    let isStored = entry?.value != nil || unread != nil
     return Explanation(
       key: key, value: resolved.value, layer: resolved.layer, isLocked: isLocked,
       isSecret: entry?.declaration?.isSecret == true, revision: isStored ? entry?.revision : nil,
@@ -175,7 +182,7 @@ extension Explanation.LayerFinding {
     case .managed: "the administrator's file\(source) sets it"
     case .arguments: "the argument\(source) sets it"
     case .environment: "the variable\(source) sets it"
-    case .user: "the stored value applies"
+    case .user: "the stored value applies" + (problem == nil ? "" : ", but it cannot be read")
     case .system: "\(why)the default of the administrator's file\(source) applies"
     case .registered: "\(why)the default in the program's code applies"
     case .declared: "\(why)the declared default applies"

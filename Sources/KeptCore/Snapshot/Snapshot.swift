@@ -77,9 +77,15 @@ public final class Snapshot: SettingsReading {
   }
 
   public func explanation(of key: KeyName) throws(StoreError) -> Explanation {
-    let entry = try entry(for: key)
+    var (entry, unread): (Entry?, StoreError?) = (nil, nil)
+    do throws(StoreError) { entry = try self.entry(for: key) } catch {
+      guard error.code == .unavailable,
+        let locked = try contents.entries(below: key.exact).unreadable.first(where: { $0.key == key })?.locked
+      else { throw error }
+      (entry, unread) = (locked, error)
+    }
     try entry?.declaration?.makeKnown()
-    return layerState.explain(key, entry)
+    return layerState.explain(key, entry, unread: unread)
   }
 
   /// The declarations of the keys that begin with a prefix, in byte order.

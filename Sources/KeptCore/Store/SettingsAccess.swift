@@ -93,11 +93,15 @@ extension SettingsAccess {
   }
 
   public func explanation(of key: KeyName) throws(StoreError) -> Explanation {
-    let entry = try entry(for: key)
+    var (entry, unread): (Entry?, StoreError?) = (nil, nil)
+    do throws(StoreError) { entry = try self.entry(for: key) } catch {
+      guard error.code == .unavailable, let locked = try store.lockedEntry(for: key) else { throw error }
+      (entry, unread) = (locked, error)
+    }
     try entry?.declaration?.makeKnown()
     layerStack.watchAgain()
     // Unreadable variables are reported where they are read.
-    return layerStack.layerState((try? store.undeclaredVariables()) ?? []).explain(key, entry)
+    return layerStack.layerState((try? store.undeclaredVariables()) ?? []).explain(key, entry, unread: unread)
   }
 
   /// The layer that hides the stored value of a key, if one does.

@@ -29,13 +29,18 @@ extension Store {
     guard shared.secrets != nil, let found = try storage().entries(in: [.key(key)]).unreadable.first,
       found.reason.code == .unavailable
     else { return nil }
-    return Entry(value: nil, revision: found.revision, declaration: found.declaration)
+    return found.locked
   }
 }
 
 extension StoredEntries {
   /// Whether some are secrets that are locked.
   var hasLocked: Bool { unreadable.contains { $0.reason.code == .unavailable } }
+}
+
+extension UnreadableEntry {
+  /// The entry of a secret that is locked, without the value.
+  var locked: Entry { Entry(value: nil, revision: revision, declaration: declaration) }
 }
 
 extension SharedStore {

@@ -30,16 +30,18 @@ struct Explain: ParsableCommand {
     let settings = try StoreAccess.openToExplain(
       location, layers.choice, arguments: arguments.isEmpty ? nil : arguments)
     let found = try settings.explain(key.text)
+    // Also that of a secret that is locked.
+    let declaration = try settings.declarations(prefix: key.text).declarations.first { $0.key == key }?.declaration
     if json {
       Output.standard.write(json: try text(of: found))
     } else {
       let change = try? settings.history(of: key.text).changes.first { $0.revision == found.revision }
-      print(found, as: try settings.declaration(forKey: key.text)?.type, change)
+      print(found, as: declaration?.type, change)
     }
-    if try settings.declaration(forKey: key.text)?.formerName != nil {
+    if declaration?.formerName != nil {
       for misfit in FormerNames.misfits(at: location, layers.choice, of: key) { Failure.print(misfit) }
     }
-    if found.value == nil {
+    if found.layer == nil {
       try Suggestion.printUnknown(key, "has no value", in: settings)
       throw ExitStatus.absent
     }
