@@ -5,9 +5,12 @@ package import KeptValues
 extension SecretsDocument {
   /// Unlocks the data keys with the first provider that gives its key.
   ///
-  /// Throws `unavailable` with the reason of each provider.
+  /// If a passphrase is given, it must be right, whatever the other providers have.
+  ///
+  /// Throws `unavailable` with the reason of each provider, and `denied` for a wrong passphrase.
   /// It may run programs and take long: do not call it while holding a lock.
   package func unlock(_ access: ProviderAccess) throws(StoreError) -> DataKeys {
+    if access.passphrase != nil { return try unlockWithPassphrase(access) }
     guard !providers.isEmpty else {
       throw StoreError(
         .unavailable,
@@ -23,6 +26,15 @@ extension SecretsDocument {
       }
     }
     throw StoreError(.unavailable, "no provider has given the key of the secrets. " + reasons.joined(separator: ". "))
+  }
+
+  private func unlockWithPassphrase(_ access: ProviderAccess) throws(StoreError) -> DataKeys {
+    let entry = providers.first { if case .passphrase = $0.provider { true } else { false } }
+    guard let entry else {
+      throw StoreError(
+        .unavailable, "a passphrase was given, but the secrets have none; add one, or call again without it")
+    }
+    return try unlock(with: entry, access)
   }
 
   /// Unlocks the data keys with one provider.
@@ -44,9 +56,11 @@ extension SecretsDocument {
         try Seal.open(sealed, with: key, for: context(dataKey, provider.parameters))
       }
       guard let opened, opened.count == Seal.keyBytes else {
+        let isPassphrase = if case .passphrase = provider.provider { true } else { false }
         throw StoreError(
           .denied,
-          "its key is not the one that was added, or the file secrets was changed; give the right one, or restore it")
+          "\(isPassphrase ? "the passphrase is not the one" : "its key is not the one") that was added, or the file "
+            + "secrets was changed; give the right one, or restore it")
       }
       unlocked[dataKey.number] = opened
     }

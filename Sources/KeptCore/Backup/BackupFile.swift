@@ -75,13 +75,17 @@ struct BackupFile {
     _ states: States, _ secrets: StoreSecrets?, _ passphrase: String?
   ) throws(StoreError) {
     var opener: BackupSecrets?
+    // A wrong one is refused, even if it is not needed.
+    if passphrase != nil, let document, !document.isPlain {
+      keys = try document.unlock(ProviderAccess(passphrase: passphrase))
+    }
     for (key, state) in states {
       var state = state
       if state.isSealed {
         if opener == nil {
-          keys = try secrets?.keys(for: document)
+          if keys == nil { keys = try secrets?.keys(for: document) }
           if keys == nil {
-            var access = try ProviderAccess(passphrase: passphrase)
+            var access = ProviderAccess()
             access.namedPrograms = try secrets?.namedPrograms() ?? []
             keys = try document?.unlock(access)
           }

@@ -25,9 +25,10 @@ extension Store {
   /// Throws `unavailable` if there is no backup, `corrupt` for a damaged one, `unsupported` for a file of another kind
   /// or a backup of a later version, and `busy` if others migrate for longer than
   /// the busy timeout: nothing is changed then.
-  /// Secrets of a backup are opened with the keys of this store, with the keys that the backup has, or with the
-  /// passphrase; otherwise the call throws `unavailable`. Programs that the backup names are run only if this store has
-  /// them too. Secrets are stored as this store keeps them; if no one has decided that, as the backup says.
+  /// Secrets of a backup are opened with the passphrase, if given, otherwise with the keys of this store, or with
+  /// the keys that the backup has. The call throws `denied` for a wrong passphrase, and `unavailable` if no provider
+  /// gives the keys. Programs that the backup names are run only if this store has them too. Secrets are stored as this
+  /// store keeps them; if no one has decided that, as the backup says.
   /// - Parameters:
   ///   - path: what ``backup(to:replacing:)`` has written, a file or a folder.
   ///   - passphrase: that of the store of which it is a backup, if its secrets are encrypted.

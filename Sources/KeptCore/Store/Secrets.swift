@@ -141,9 +141,9 @@ extension Store {
   /// With a passphrase, this is how a store gets a key on another machine. A program that a backup has named is run if
   /// it is this one. It is trusted from then on, if the store has no other program.
   ///
-  /// Throws `invalid` if secrets are not encrypted, `unavailable` if no provider gives the key, and what the provider
-  /// throws.
-  /// - Parameter passphrase: the passphrase of the store, if it has one.
+  /// Throws `invalid` if secrets are not encrypted, `unavailable` if no provider gives the key, `denied` for a wrong
+  /// passphrase, even if another provider gives the key, and what the provider throws.
+  /// - Parameter passphrase: the passphrase of the store; nil to use the other providers.
   public func addSecretsProvider(_ provider: SecretsProvider, passphrase: String? = nil) throws(StoreError) {
     let storage = try secretStorage()
     let old = try storage.encrypted()
@@ -191,7 +191,8 @@ extension Store {
 
   /// Uses the passphrase of the store in this process, so that secrets can be read and stored.
   ///
-  /// Throws `denied` for another passphrase, and `unavailable` if the store has none.
+  /// Throws `denied` for another passphrase, even if another provider gives the key, and `unavailable` if the store has
+  /// none.
   public func unlockSecrets(passphrase: String) throws(StoreError) {
     let storage = try secretStorage()
     try storage.secrets.use(storage.encrypted().unlock(storage.secrets.providerAccess(passphrase)))

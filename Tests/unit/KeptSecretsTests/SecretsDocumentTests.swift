@@ -97,10 +97,11 @@ import Testing
     #expect(try document.unlock(access()).open(sealed, "token", 1) == [5])
     try FileManager.default.removeItem(atPath: path)
     #expect(try document.unlock(access("correct horse")).open(sealed, "token", 1) == [5])
-    let error = error { try document.unlock(access("wrong horse")) }
-    #expect(error?.code == .unavailable)
-    #expect(error?.message.contains("the passphrase: its key is not the one that was added") == true)
-    #expect(error?.message.contains("the key file \(path): \(path) does not exist") == true)
+    let refusal = error { try document.unlock(access()) }
+    #expect(refusal?.code == .unavailable)
+    #expect(refusal?.message.contains("the passphrase: no passphrase was given") == true)
+    #expect(refusal?.message.contains("the key file \(path): \(path) does not exist") == true)
+    #expect(error { try document.unlock(access("wrong horse")) }?.code == .denied)
   }
 
   @Test func `does not lose its last provider, and has one that is renewed once`() throws {

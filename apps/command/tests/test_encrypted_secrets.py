@@ -61,6 +61,7 @@ def test_a_store_with_a_token_moves_to_another_machine(stored: Kept, tmp_path: P
     assert stored("secrets", "player", "add", "--passphrase", input="words\n").status == 0
     backup = tmp_path / "player.backup"
     assert stored("backup", "player", str(backup)).status == 0
+    assert stored("restore", "player", str(backup), "--passphrase", input="wrong\n").status == 4
     (tmp_path / "key").unlink()
     machine = tmp_path / "machine"
     machine.mkdir()

@@ -46,16 +46,51 @@ def test_a_passphrase_unlocks_secrets(store: kept.Store, tmp_path: Path) -> None
         with pytest.raises(kept.UnavailableError, match="passphrase"):
             again["token"]
         assert "no passphrase" in (again.secrets(ask=True).providers[0].reason or "")
-        with pytest.raises(kept.UnavailableError):
+        with pytest.raises(kept.DeniedError):
             again.unlock_secrets("wrong")
         again.unlock_secrets("hunter words")
         assert again["token"] == "SECRET1"
         key = kept.SecretsProvider.key_file(tmp_path / "key")
-        with pytest.raises(kept.UnavailableError) as refused:
+        with pytest.raises(kept.DeniedError) as refused:
             again.add_secrets_provider(key, passphrase="hunter wrong")
         assert refused.value.key is None
         again.add_secrets_provider(key, passphrase="hunter words")
         assert again.remove_secrets_provider(passphrase).providers == (key,)
+
+
+def test_a_wrong_passphrase_is_an_error_where_another_provider_gives_the_key(store: kept.Store, tmp_path: Path) -> None:
+    key = kept.SecretsProvider.key_file(tmp_path / "key")
+    store.encrypt_secrets(key)
+    with pytest.raises(kept.UnavailableError, match="have none"):
+        store.unlock_secrets("hunter words")
+    passphrase = kept.SecretsProvider("passphrase", passphrase="hunter words")
+    store.add_secrets_provider(passphrase)
+    for call in (
+        lambda: store.unlock_secrets("wrong"),
+        lambda: store.add_secrets_provider(key, passphrase="wrong"),
+        lambda: store.encrypt_secrets(kept.SecretsProvider("passphrase", passphrase="wrong")),
+        lambda: store.rotate_secrets(passphrase="wrong"),
+    ):
+        with pytest.raises(kept.DeniedError, match="passphrase"):
+            call()
+    store.unlock_secrets("hunter words")
+    assert store["token"] == "SECRET1"
+    store.close()
+
+
+def test_an_explanation_shows_why_a_secret_is_locked(store: kept.Store, tmp_path: Path) -> None:
+    store.encrypt_secrets(kept.SecretsProvider.key_file(tmp_path / "key"))
+    revision = store.revision("token")
+    store.close()
+    (tmp_path / "key").unlink()
+    with kept.open(tmp_path / "store") as locked:
+        for reading in (locked, locked.snapshot()):
+            found = reading.explain("token")
+            assert (found.value, found.layer, found.secret, found.revision) == (None, kept.Layer.USER, True, revision)
+            assert found.reason == "the stored value applies, but it cannot be read"
+            user = next(finding for finding in found.layers if finding.layer is kept.Layer.USER)
+            assert user.outcome == "wins"
+            assert "does not exist" in (user.problem or "")
 
 
 def test_plain_is_a_decision(store: kept.Store) -> None:

@@ -544,7 +544,7 @@ import Testing
     try FileManager.default.removeItem(atPath: keyFile)
     let (_, again) = try open()
     #expect(code { try again.value(forKey: "token") } == .unavailable)
-    #expect(code { try again.unlockSecrets(passphrase: "words") } == .unavailable, "it was renewed")
+    #expect(code { try again.unlockSecrets(passphrase: "words") } == .denied, "it was renewed")
     try again.unlockSecrets(passphrase: "other words")
     #expect(try again.value(forKey: "token") == "SECRET1")
     again.close()
