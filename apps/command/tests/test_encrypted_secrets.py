@@ -76,6 +76,37 @@ def test_a_store_with_a_token_moves_to_another_machine(stored: Kept, tmp_path: P
     assert plain(tmp_path) == []
 
 
+def test_lines_of_standard_input_have_the_same_order_whichever_provider_works(stored: Kept, tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    assert stored("secrets", "player", "init", "--key-file", str(key)).status == 0
+    assert stored("secrets", "player", "add", "--passphrase", input="first\n").status == 0
+    assert stored("secrets", "player", "add", "--passphrase", input="first\nsecond\n").status == 0
+    wrong = stored("secrets", "player", "add", "--passphrase", input="third\nfourth\n")
+    assert wrong.status == 4
+    assert "the passphrase is not the one" in wrong.err
+    assert stored("secrets", "player", "add", "--passphrase", input="third\n").status != 0
+    # An empty line is no passphrase, so that a forgotten one can be replaced.
+    assert stored("secrets", "player", "add", "--passphrase", input="\nthird\n").status == 0
+    key.unlink()
+    assert stored("secrets", "player", "add", "--passphrase", input="second\nfourth\n").status == 4
+    assert stored("secrets", "player", "add", "--passphrase", input="third\nfourth\n").status == 0
+    other = tmp_path / "other"
+    assert stored("secrets", "player", "add", "--key-file", str(other), input="fourth\n").status == 0
+    assert stored("get", "player", "token", "--reveal").out == f"{TOKEN}\n"
+
+
+def test_a_locked_secret_is_explained(stored: Kept, tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    assert stored("secrets", "player", "init", "--key-file", str(key)).status == 0
+    key.unlink()
+    done = stored("explain", "player", "token")
+    assert (done.status, done.err) == (0, "")
+    assert done.out.splitlines()[0] == "the stored value applies, but it cannot be read"
+    assert "does not exist" in done.out
+    shown = json.loads(stored("explain", "player", "token", "--json", "--reveal").out)
+    assert (shown["layer"], shown["secret"], "value" in shown) == ("user", True, False)
+
+
 def test_plain_is_a_decision_that_doctor_notes(stored: Kept) -> None:
     assert stored("secrets", "player", "init", "--plain").out == (
         "secrets are plain, readable for anyone who can read the files\n"

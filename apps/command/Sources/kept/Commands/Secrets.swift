@@ -20,8 +20,9 @@ struct Secrets: ParsableCommand {
       of a store that comes from another machine, and adds a provider of this one. If one of them is killed, nothing \
       is lost, and the same command goes on.
 
-      PROVIDER is one of the options below. A passphrase is asked for, and not shown; if standard input is not a \
-      terminal, it is a line of it: the passphrase of the store first, then the new one.
+      PROVIDER is one of the options below. A passphrase is asked for, and not shown. If standard input is not a \
+      terminal, a passphrase is a line of it. `add --passphrase` reads the passphrase of the store first, if it has \
+      one, and then the new one. The first line may be empty if another provider gives the key.
 
       Without an action, exit status 1 if no one has decided yet how secrets are stored, or if a provider does not \
       give its key.
@@ -95,11 +96,18 @@ struct Secrets: ParsableCommand {
         try namesProgram(of: settings.secretsStatus()) ? nil : HiddenInput.passphrase("passphrase of the store")
       try settings.addSecretsProvider(provider(isNew: true), passphrase: known)
     case .add:
-      let status = try settings.secretsStatus(askingProviders: true)
-      let isLocked = !namesProgram(of: status) && status.providers.allSatisfy { $0.reason != nil }
-      let known = try isLocked ? Self.passphrase(of: status.providers) : nil
+      let known = try passphraseToAdd(settings.secretsStatus(askingProviders: true))
       try settings.addSecretsProvider(provider(isNew: true), passphrase: known)
     }
+  }
+
+  /// The passphrase of the store, if it is needed; nil if another provider gives the key.
+  private func passphraseToAdd(_ status: SecretsStatus) throws -> String? {
+    let isLocked = !namesProgram(of: status) && status.providers.allSatisfy { $0.reason != nil }
+    // It is the first of two lines, whichever provider works.
+    guard isLocked || passphrase && !HiddenInput.isTerminal else { return nil }
+    let known = try Self.passphrase(of: status.providers)
+    return known?.isEmpty == true && !isLocked ? nil : known
   }
 
   /// Whether the new provider is a program that the store, or the backup that it comes from, names already.
