@@ -42,8 +42,8 @@ package struct DataKeys: Sendable {
 
   /// Decrypts a value of a key of the store.
   ///
-  /// Throws `corrupt` if it was damaged, or sealed for another key, store or revision, `unavailable` if its data key is
-  /// missing, and `unsupported` for a later format.
+  /// Throws `corrupt` if it was damaged, or sealed for another key, store or revision; and `unavailable` if its data
+  /// key is missing, or if a later version has sealed it.
   /// - Parameter revision: the revision that set the value; nil for an old value, for which the sealed one is used.
   package func open(
     _ sealed: UnsafeBufferPointer<UInt8>, for key: KeyName, at revision: Revision?
@@ -93,14 +93,15 @@ package struct SealedHeader: Equatable {
   init(key: UInt32, revision: Revision) { (self.key, self.revision) = (key, revision) }
 
   package init(_ sealed: UnsafeBufferPointer<UInt8>) throws(StoreError) {
-    guard sealed.count >= Self.overhead else {
-      throw StoreError(.corrupt, "the encrypted value is incomplete; set it again, or restore a backup")
-    }
-    guard sealed[0] == Self.format else {
+    // A later format may be shorter. It is not damage, and nothing removes it but the user.
+    if let format = sealed.first, format > Self.format {
       throw StoreError(
-        .unsupported,
-        "the value is encrypted in format \(sealed[0]), and this version knows format \(Self.format) only; "
-          + "use a later version, or set the value again")
+        .unavailable,
+        "a later version of Kept has encrypted the value, in format \(format), and this version knows format "
+          + "\(Self.format) only; read it with that version, or set it again")
+    }
+    guard sealed.count >= Self.overhead, sealed[0] == Self.format else {
+      throw StoreError(.corrupt, "the encrypted value is incomplete; set it again, or restore a backup")
     }
     func number<Number: FixedWidthInteger>(_ type: Number.Type, at start: Int) -> Number {
       (0..<Number.bitWidth / 8).reduce(0) { $0 | Number(truncatingIfNeeded: sealed[start + $1]) << Number($1 * 8) }
@@ -108,6 +109,9 @@ package struct SealedHeader: Equatable {
     key = number(UInt32.self, at: 1)
     revision = number(UInt64.self, at: 5)
   }
+
+  /// Whether a later version has sealed a value.
+  package static func isLater(_ sealed: UnsafeBufferPointer<UInt8>) -> Bool { sealed.first.map { $0 > format } == true }
 
   var bytes: [UInt8] {
     var bytes = [Self.format]

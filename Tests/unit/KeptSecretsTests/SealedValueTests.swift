@@ -56,7 +56,7 @@ import Testing
   @Test func `of a later format, and of a data key that is missing, is not called damaged`() throws {
     var sealed = try data.seal([1], "token", 7)
     sealed[0] = 2
-    #expect(error { try data.open(sealed, "token", 7) }?.code == .unsupported)
+    #expect(error { try data.open(sealed, "token", 7) }?.code == .unavailable)
     sealed[0] = 1
     sealed[1] = 9
     let missing = error { try data.open(sealed, "token", 7) }

@@ -32,10 +32,19 @@ extension LocalStorage: SecretStorage {
       }
       if !isMade { MonotonicTime.letPass(microseconds: 1000) }
     }
-    guard let document = try secrets.document(), document.keys.count > 1 else { return }
+    guard let document = try secrets.document(), document.keys.count > 1, try !hasLater() else { return }
     var new = document
     new.forgetOldKeys()
     try replace(document, by: new, nil)
+  }
+
+  /// Whether a later version has sealed a secret, with a key that this version does not know.
+  private func hasLater() throws(StoreError) -> Bool {
+    try engine.past { past, chain throws(StoreError) in
+      try past.countSecrets(chain) { stored, _, _ in
+        stored.isSealed && SealedHeader.isLater(stored.payload.bindMemory(to: UInt8.self))
+      } > 0
+    }
   }
 
   /// Whether there is a secret that can be sealed with the current key and is not; one that is damaged stays so.

@@ -222,37 +222,67 @@ import Testing
     #expect(try store.remove("token") && !store.contains("token"))
   }
 
+  /// A stored value, as it is sealed.
+  private func sealed(_ name: String, in storage: LocalStorage) throws -> [UInt8] {
+    try storage.engine.read { chain throws(StoreError) in
+      let plain = Chain(chain)
+      plain.secrets = Bare()
+      guard case .bytes(let sealed) = try plain.state(of: try KeyName(name)).value else { return [] }
+      return sealed
+    }
+  }
+
+  /// Commits a sealed value.
+  private func put(_ sealed: [UInt8], _ name: String, in storage: LocalStorage) throws {
+    let key = try key(name)
+    try storage.engine.commit { chain, frames throws(StoreError) in
+      try frames.begin(FrameHead(writer: 1, revision: chain.revision + 1, time: 0))
+      try frames.add(sealed: sealed, for: key)
+      try frames.end()
+    }
+  }
+
   @Test(arguments: [false, true])
   func `that is exchanged for another key's, or for an older one, is corrupt`(_ isFolded: Bool) throws {
     let (storage, store) = try openWithSecret()
     try store.declare(Declaration(json: #"{"type":"string","secret":true}"#), forKey: "other")
     try store.set("SECRET1", forKey: "token")
-    let engine = storage.engine
-    func sealed(_ name: String) throws -> [UInt8] {
-      try engine.read { chain throws(StoreError) in
-        let plain = Chain(chain)
-        plain.secrets = Bare()
-        guard case .bytes(let sealed) = try plain.state(of: try KeyName(name)).value else { return [] }
-        return sealed
-      }
-    }
-    func put(_ sealed: [UInt8], _ name: String) throws {
-      let key = try key(name)
-      try engine.commit { chain, frames throws(StoreError) in
-        try frames.begin(FrameHead(writer: 1, revision: chain.revision + 1, time: 0))
-        try frames.add(sealed: sealed, for: key)
-        try frames.end()
-      }
-    }
-    let old = try sealed("token")
+    let old = try sealed("token", in: storage)
     #expect(old.count == 7 + 1 + SealedHeader.overhead)
-    try put(old, "other")
-    try put(old, "token")
-    if isFolded { try engine.checkpoint() }
+    try put(old, "other", in: storage)
+    try put(old, "token", in: storage)
+    if isFolded { try storage.engine.checkpoint() }
     #expect(code { try store.value(forKey: "other") } == .corrupt)
     #expect(code { try store.value(forKey: "token") } == .corrupt)
     try store.set("SECRET3", forKey: "token")
     #expect(try store.value(forKey: "token") == "SECRET3")
+  }
+
+  @Test(arguments: [false, true])
+  func `that a later version has sealed is not damage, and is replaced or removed by a user alone`(
+    _ isFolded: Bool
+  ) throws {
+    let (storage, store) = try openWithSecret()
+    try store.set("SECRET1", forKey: "token")
+    let later = [2] + (try sealed("token", in: storage)).dropFirst().prefix(9)
+    try put(later, "token", in: storage)
+    if isFolded { try storage.engine.checkpoint() }
+    let refusal = #expect(throws: StoreError.self) { try store.value(forKey: "token") }
+    #expect(refusal?.code == .unavailable && refusal?.key == "token")
+    #expect(refusal?.message.contains("a later version of Kept has encrypted the value") == true)
+    let found = try store.verify()
+    #expect(found.damage.isEmpty && found.locked.map(\.key) == ["token"])
+    #expect(try store.keys() == ["token"])
+    #expect(try store.explain("token").layer == .user)
+    // Its data key must stay, which this version cannot know.
+    try store.rotateSecrets()
+    #expect(try document().keys.count == 2 && sealed("token", in: storage) == later)
+    #expect(try store.secretsStatus().unsealed == 1)
+    try store.set("SECRET2", forKey: "token")
+    #expect(try store.value(forKey: "token") == "SECRET2")
+    try put(later, "token", in: storage)
+    #expect(try store.remove("token") && !store.contains("token"))
+    store.close()
   }
 
   /// Leaves values sealed.
