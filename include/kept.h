@@ -1055,14 +1055,16 @@ KEPT_API kept_status kept_verify_files_json(const char *location, char **json, k
  *                    "provider", for encrypt, add and remove, an object with "kind": "systemd-creds"; "secret-service"
  *                    for the user's keyring; "file" with "path", which is made if it does not exist; "program" with
  *                    "arguments", an array; or "passphrase" with "passphrase";
- *                    "passphrase", that of the store, if another provider does not give the key
+ *                    "passphrase", for check, add, rotate and unlock, that of the store. A wrong one is refused, even
+ *                    if another provider gives the key
  *  @param[out] json  receives an object; free it with kept_free(). Its members: "state": "undecided", "plain" or
  *                    "encrypted"; "providers", an array as above, without passphrases, where check adds "reason" to
  *                    those that do not give the key; "created", the time of the data key; and "unsealed", how many
  *                    secrets are plain or have an older data key
- *  @return KEPT_OK; KEPT_INVALID for a malformed request, and for one that does not fit the state; KEPT_ABSENT for a
- *          provider that the store does not have; KEPT_UNAVAILABLE or KEPT_DENIED, with the reason, if a provider does
- *          not give the key; KEPT_BUSY; or KEPT_UNSUPPORTED for a store that is not in a folder of its own. Any thread.
+ *  @return KEPT_OK; KEPT_INVALID for a malformed request or an unknown member, and for a request that does not fit the
+ *          state; KEPT_ABSENT for a provider that the store does not have; KEPT_UNAVAILABLE or KEPT_DENIED, with the
+ *          reason, if a provider does not give the key; KEPT_BUSY; or KEPT_UNSUPPORTED for a store that is not in a
+ *          folder of its own. Any thread.
  *  In Swift: `Store.secretsStatus()`, `Store.encryptSecrets(with:)` and others; in Python: `settings.secrets()`,
  *  `settings.encrypt_secrets(provider)` and others. */
 KEPT_API kept_status kept_secrets_json(kept_store *store, const char *request, char **json, kept_error *error);

@@ -58,10 +58,18 @@ TEST(malformed_requests_about_secrets_are_refused) {
     "{\"do\":\"encrypt\",\"provider\":{\"kind\":\"program\",\"arguments\":[1]}}",
     "{\"do\":\"encrypt\",\"provider\":{\"kind\":\"passphrase\",\"passphrase\":\"\"}}",
     "{\"do\":\"rotate\"}",
+    "{\"do\":\"plain\",\"passphrase\":\"x\"}",
+    "{\"do\":\"unlock\",\"passphrase\":1}",
+    "{\"do\":\"add\",\"provider\":{\"kind\":\"secret-service\",\"path\":\"/x\"}}",
   };
   kept_store *store = open_at(fresh_location());
   char *json;
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) EXPECT(KEPT_INVALID, ask(store, wrong[i], &json));
+  EXPECT(KEPT_INVALID, ask(store, "{\"do\":\"plain\",\"dryRun\":true}", &json));
+  CHECK(strstr(why.message, "\"dryRun\"") != NULL);
+  EXPECT(KEPT_OK, ask(store, NULL, &json));
+  CHECK_TEXT("{\"providers\":[],\"state\":\"undecided\",\"unsealed\":0}", json);
+  kept_free(json);
   EXPECT(KEPT_INVALID, kept_secrets_json(store, NULL, NULL, &why));
   EXPECT(KEPT_INVALID, kept_secrets_json(NULL, NULL, &json, &why));
   EXPECT(KEPT_OK, ask(store, "{\"do\":\"plain\"}", &json));
