@@ -1046,7 +1046,8 @@ KEPT_API kept_status kept_findings_json(const char *location, const kept_options
 KEPT_API kept_status kept_verify_files_json(const char *location, char **json, kept_error *error);
 
 /** Shows or changes how a store keeps its secrets. Unlike other calls, it may take seconds and run programs; a process
- *  that is killed loses nothing, and the same call goes on.
+ *  that is killed loses nothing, and the same call goes on. Until someone has decided with "plain" or "encrypt", a
+ *  secret is refused with KEPT_UNAVAILABLE; a store in memory needs no decision.
  *  @param request    an object; NULL for {"do": "show"}. Its members:
  *                    "do": "show"; "check", which also asks each provider for the key; "plain", to store secrets as
  *                    they are; "encrypt", to encrypt all that are stored and all that follow, with the key of a

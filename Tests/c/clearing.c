@@ -38,6 +38,7 @@ FOLDER_TEST(a_replaced_or_removed_secret_is_in_no_file) {
     snprintf(key, sizeof key, "k%d", i);
     set(store, key, i);
   }
+  keep_secrets_plain(store);
   EXPECT(KEPT_OK, kept_declare_json(store, "k7.token", "{\"type\":\"string\",\"secret\":true}", &why));
   const char *secrets[] = { "FIRST-SECRET", "SECOND-SECRET", "THIRD-SECRET" };
   for (int i = 0; i < 3; i++) {

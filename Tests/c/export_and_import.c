@@ -24,6 +24,7 @@ TEST(an_export_is_canonical_text) {
   kept_store *store = fresh_store();
   char *text = NULL;
   EXPECT(KEPT_OK, kept_set_json(store, "b", "[1, 2.5]", &why));
+  keep_secrets_plain(store);
   EXPECT(KEPT_OK, kept_declare_json(store, "token", "{\"secret\":true,\"type\":\"string\"}", &why));
   EXPECT(KEPT_OK, kept_set_string(store, "token", "hidden", 6, &why));
   EXPECT(KEPT_OK, kept_export_json(store, NULL, &text, &why));
@@ -82,6 +83,7 @@ static void check_nothing_shown(const char *store_declares, const char *text_dec
     kept_store *store = fresh_store();
     kept_transfer_options options = with(flags);
     char *report = NULL;
+    keep_secrets_plain(store);
     if (store_declares != NULL) EXPECT(KEPT_OK, kept_declare_json(store, "token", store_declares, &why));
     why.message[0] = 0;
     take(store, text, flags == 0 ? NULL : &options, &report);

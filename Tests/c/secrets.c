@@ -16,11 +16,15 @@ TEST(secrets_are_encrypted_with_a_key_file_and_a_new_data_key) {
   const char *location = fresh_location();
   kept_store *store = open_at(location);
   EXPECT(KEPT_OK, kept_declare_json(store, "token", "{\"type\":\"string\",\"secret\":true}", &why));
-  EXPECT(KEPT_OK, kept_set_string(store, "token", "SECRET", 6, &why));
+  EXPECT(KEPT_UNAVAILABLE, kept_set_string(store, "token", "SECRET", 6, &why));
+  CHECK(strstr(why.message, "\"token\"") != NULL && strstr(why.message, "kept secrets STORE init") != NULL);
   char request[512], *json;
   EXPECT(KEPT_OK, ask(store, NULL, &json));
-  CHECK_TEXT("{\"providers\":[],\"state\":\"undecided\",\"unsealed\":1}", json);
+  CHECK_TEXT("{\"providers\":[],\"state\":\"undecided\",\"unsealed\":0}", json);
   kept_free(json);
+  EXPECT(KEPT_OK, ask(store, "{\"do\":\"plain\"}", &json));
+  kept_free(json);
+  EXPECT(KEPT_OK, kept_set_string(store, "token", "SECRET", 6, &why));
   snprintf(request, sizeof request, "{\"do\":\"encrypt\",\"provider\":{\"kind\":\"file\",\"path\":\"%s\"}}",
     file_of(location, "../key"));
   EXPECT(KEPT_OK, ask(store, request, &json));

@@ -18,6 +18,7 @@ FOLDER_TEST(each_key_has_its_last_edit_whatever_the_order) {
   enum { KEYS = 5, EDITS = 6, TRANSACTIONS = 600, KINDS = 6 };
   static const char *const keys[KEYS] = { "a", "b", "c", "secret", "bounded" };
   kept_store *store = open_at(fresh_folder());
+  keep_secrets_plain(store);
   EXPECT(KEPT_OK, kept_declare_json(store, "secret", "{\"type\":\"integer\",\"secret\":true}", &why));
   EXPECT(KEPT_OK, kept_declare_json(store, "bounded", "{\"type\":\"integer\",\"minimum\":0}", &why));
   char last[KEYS][16];

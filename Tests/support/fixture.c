@@ -48,6 +48,13 @@ kept_store *open_with(const char *location, const kept_options *options) {
 
 kept_store *fresh_store(void) { return open_at(fresh_location()); }
 
+void keep_secrets_plain(kept_store *store) {
+  char *json = NULL;
+  kept_status status = kept_secrets_json(store, "{\"do\":\"plain\"}", &json, &why);
+  if (status != KEPT_UNSUPPORTED) EXPECT(KEPT_OK, status);
+  kept_free(json);
+}
+
 const char *json_of(kept_store *store, const char *key) {
   char *json = NULL;
   kept_status status = kept_get_json(store, key, &json, NULL);

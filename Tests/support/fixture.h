@@ -16,6 +16,8 @@ kept_store *open_at(const char *location);
 /** The same with options. */
 kept_store *open_with(const char *location, const kept_options *options);
 kept_store *fresh_store(void);
+/** Decides that a store keeps its secrets as they are; one in memory needs no decision. */
+void keep_secrets_plain(kept_store *store);
 /** The value of a key as JSON, or the name of the status. */
 const char *json_of(kept_store *store, const char *key);
 

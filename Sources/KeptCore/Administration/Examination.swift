@@ -128,9 +128,11 @@ extension StorePlace {
     let command = "kept secrets \(ShellWords.text([location]))"
     switch status.state {
     case .undecided:
+      let plain = "; \(status.unsealed == 1 ? "1 has" : "\(status.unsealed) have") a plain value from before"
       return [
         Finding(
-          .note, "secrets are stored as they are, and no one has decided so",
+          status.unsealed == 0 ? .note : .attention,
+          "no one has decided how secrets are stored, so none can be set\(status.unsealed == 0 ? "" : plain)",
           remedy: "\(command) init --systemd-creds, or another way")
       ]
     case .plain:

@@ -28,7 +28,8 @@ extension Store {
   /// Secrets of a backup are opened with the passphrase, if given, otherwise with the keys of this store, or with
   /// the keys that the backup has. The call throws `denied` for a wrong passphrase, and `unavailable` if no provider
   /// gives the keys. Programs that the backup names are run only if this store has them too. Secrets are stored as this
-  /// store keeps them; if no one has decided that, as the backup says.
+  /// store keeps them; if no one has decided that, as the backup says; and if that says nothing, the call throws
+  /// `unavailable`.
   /// - Parameters:
   ///   - path: what ``backup(to:replacing:)`` has written, a file or a folder.
   ///   - passphrase: that of the store of which it is a backup, if its secrets are encrypted.

@@ -52,9 +52,6 @@ protocol SecretStorage: Storage {
   /// - Parameter keys: the data keys of the new document; nil to keep those that are known.
   func replace(_ document: SecretsDocument?, by new: SecretsDocument, _ keys: DataKeys?) throws(StoreError)
 
-  /// The keys with a secret that is sealed.
-  func sealedKeys() throws(StoreError) -> [KeyName]
-
   /// How many secrets and old secrets are plain, or sealed with a data key that is not the current one.
   func plainCount(_ document: SecretsDocument?) throws(StoreError) -> Int
 

@@ -2,6 +2,7 @@
 // once a provider has given them. docs/decisions/27-secrets-in-stores.md has the reasons.
 
 import KeptEngine
+import KeptSchema
 import KeptSecrets
 import KeptSystem
 import KeptValues
@@ -14,6 +15,8 @@ final class StoreSecrets: SecretOpening {
   fileprivate struct State {
     /// Where the store is; nil before it is open.
     var folder: (@Sendable () throws(StoreError) -> OpenFolder)?
+    /// The keys of the secrets that are sealed.
+    var sealedKeys: (@Sendable () throws(StoreError) -> [KeyName])?
     /// What the file says, and which file that was; nil if there is none.
     var document: SecretsDocument?
     var file: FileMark?
@@ -55,8 +58,13 @@ final class StoreSecrets: SecretOpening {
   var isWanted: Bool { wanted.load(ordering: .acquiring) }
 
   /// Begins to use the file of a folder, which is opened when it is needed.
-  func begin(_ folder: @escaping @Sendable () throws(StoreError) -> OpenFolder) {
-    state.updateQuietly { $0.folder = folder }
+  ///
+  /// - Parameter sealedKeys: returns the keys of the secrets that are sealed. It is called with no lock held.
+  func begin(
+    _ folder: @escaping @Sendable () throws(StoreError) -> OpenFolder,
+    sealedKeys: @escaping @Sendable () throws(StoreError) -> [KeyName]
+  ) {
+    state.updateQuietly { ($0.folder, $0.sealedKeys) = (folder, sealedKeys) }
   }
 
   /// Sets what is called with no lock held when secrets can be read that could not before.
@@ -74,13 +82,21 @@ final class StoreSecrets: SecretOpening {
     }
   }
 
-  /// Seals a secret, with the write lock held; nil if secrets are not encrypted.
+  /// Whether no one has decided how secrets are stored, so that a new one is refused.
+  func areUndecided() throws(StoreError) -> Bool { try document() == nil }
+
+  /// Seals a secret, with the write lock held; nil if secrets are plain.
   ///
-  /// Throws `unavailable` without the data key.
+  /// Throws `unavailable` without the data key, and if no one has decided how secrets are stored.
   func seal(_ value: Value, of key: KeyName, at revision: Revision) throws(StoreError) -> [UInt8]? {
     let keys: DataKeys? = try state.updateQuietly { state throws(StoreError) in
       try state.refresh()
-      return state.document?.isPlain == false ? try dataKeys(state, "cannot be stored") : nil
+      guard let document = state.document else {
+        // The reason may be another one.
+        wanted.store(true, ordering: .releasing)
+        throw (state.refusal?.reason ?? Self.undecided).said { "it is a secret, which cannot be stored: \($0)" }
+      }
+      return document.isPlain ? nil : try dataKeys(state, "cannot be stored")
     }
     guard let keys else { return nil }
     var sealed: [UInt8] = []
@@ -201,9 +217,7 @@ final class StoreSecrets: SecretOpening {
     }
     if let result { return result }
     let keys: Result<DataKeys, StoreError> = Result { () throws(StoreError) in
-      guard let document else {
-        throw StoreError(.unavailable, "the store has no file secrets; restore it from a backup")
-      }
+      guard let document else { throw try loss() ?? Self.undecided }
       return try document.unlock(providerAccess(nil))
     }
     let whenUnlocked = state.update { state in
@@ -212,7 +226,8 @@ final class StoreSecrets: SecretOpening {
       switch keys {
       case .success(let keys): (state.keys, state.refusal) = (keys.adding(state.formerKeys), nil)
       case .failure(let reason):
-        let pause = min(max(2 * (state.refusal?.pause ?? 0), Self.shortestPause), Self.longestPause)
+        let pause =
+          document == nil ? 0 : min(max(2 * (state.refusal?.pause ?? 0), Self.shortestPause), Self.longestPause)
         state.refusal = (reason, now(), pause)
       }
       return state.keys == nil ? nil : state.whenUnlocked
@@ -235,6 +250,24 @@ final class StoreSecrets: SecretOpening {
   }
 
   // MARK: - Changes of the file
+
+  private static let undecided = StoreError(
+    .unavailable,
+    "no one has decided how this store keeps secrets; encrypt them with kept secrets STORE init, or keep them as they "
+      + "are with kept secrets STORE init --plain")
+
+  /// Why a store without the file `secrets` cannot get another one; nil if it can.
+  ///
+  /// Do not call it while holding a lock.
+  func loss() throws(StoreError) -> StoreError? {
+    let keys = try state.read(\.sealedKeys)?() ?? []
+    guard let first = keys.first else { return nil }
+    let others = keys.count == 1 ? "" : " and \(keys.count - 1) more"
+    return StoreError(
+      .unavailable,
+      "the store has encrypted secrets (\"\(Excerpt.of(first.text))\"\(others)), but the file secrets with their keys "
+        + "is missing; bring it back from a backup, or remove these secrets, and set them again")
+  }
 
   /// The data keys, if a backup of the store needs no others.
   func keys(for backup: SecretsDocument?) throws(StoreError) -> DataKeys? {

@@ -350,6 +350,12 @@ extension Store {
       }
       if let misfit = former.misfit(by: declaration, hidden: isSecret, storedAs: name) {
         renaming.misfits.append(misfit.about(key.text))
+      } else if declaration.isSecret, try shared.secrets?.areUndecided() == true {
+        renaming.misfits.append(
+          StoreError(
+            .unavailable, key: key.text,
+            "has its value under the former name \"\(Excerpt.of(name.text))\", and stays there until someone decides "
+              + "how this store keeps secrets; run kept secrets STORE init, and declare it again"))
       } else {
         if renaming.edits[name] == nil { renaming.edits.put(name, .remove) }
         renaming.edits.put(key, .set(value))

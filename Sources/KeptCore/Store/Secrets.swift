@@ -1,6 +1,5 @@
 // How a store keeps its secrets: a user decides it, and says where the keys are.
 
-import KeptSchema
 import KeptSecrets
 import KeptSystem
 public import KeptValues
@@ -22,7 +21,7 @@ public enum SecretsProvider: Sendable, Hashable {
 /// How a store keeps its secrets.
 public struct SecretsStatus: Sendable {
   public enum State: String, Sendable {
-    /// No one has decided yet: secrets are stored as they are.
+    /// No one has decided yet: a new secret is refused.
     case undecided
     /// A user has decided that secrets are stored as they are.
     case plain
@@ -218,19 +217,8 @@ extension SecretStorage {
   /// Throws `unavailable` if it is lost, and secrets with it.
   fileprivate func decision() throws(StoreError) -> SecretsDocument? {
     let document = try secrets.document()
-    if document == nil, let loss = try loss() { throw loss }
+    if document == nil, let loss = try secrets.loss() { throw loss }
     return document
-  }
-
-  /// Why a store without the file `secrets` cannot get another one; nil if it can.
-  func loss() throws(StoreError) -> StoreError? {
-    let keys = try sealedKeys()
-    guard let first = keys.first else { return nil }
-    let others = keys.count == 1 ? "" : " and \(keys.count - 1) more"
-    return StoreError(
-      .unavailable,
-      "the store has encrypted secrets (\"\(Excerpt.of(first.text))\"\(others)), but the file secrets with their keys "
-        + "is missing; bring it back from a backup, or remove these secrets, and set them again")
   }
 
   /// The document; throws `invalid` if secrets are not encrypted.

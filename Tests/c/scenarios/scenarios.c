@@ -227,6 +227,12 @@ static int run_scenario(json_object *scenario, const char *kind) {
   json_object *opening = json_tokener_parse("{\"do\":\"open\"}");
   run_step(&run, opening);
   json_object_put(opening);
+  if (in_folder) {
+    char *json = NULL;
+    if (kept_secrets_json(named(&run, "store")->store, "{\"do\":\"plain\"}", &json, NULL) != KEPT_OK)
+      fail_step(&run, "the store does not keep its secrets plain");
+    kept_free(json);
+  }
   json_object *steps = json_object_object_get(scenario, "steps");
   for (size_t i = 0; i < json_object_array_length(steps); i++) {
     json_object *step = NULL;

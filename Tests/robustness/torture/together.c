@@ -112,6 +112,10 @@ static void write_on(void *own) {
   kept_store *store = open_store(folder, KEPT_SHARED, 5000);
   uint64_t random = seed * 7 + (uint64_t)writer->number + round_now;
   name_of(name, writer->number, "secret");
+  char *json = NULL;
+  /* Another process may do the same at the same time. */
+  while (kept_secrets_json(store, "{\"do\":\"plain\"}", &json, &why) == KEPT_BUSY) {}
+  kept_free(json);
   EXPECT_DONE(kept_declare_json(store, name, "{\"type\":\"string\",\"secret\":true}", &why), "declare");
   for (int64_t number = 1; number <= COMMITS; number++) {
     store_word(&writer->begun, number);

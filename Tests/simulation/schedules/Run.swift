@@ -115,10 +115,17 @@ struct Run {
 
   // MARK: - The disk
 
+  /// A folder with nothing but the decision that secrets are stored as they are, which no loss of power takes.
   private static func empty(_ folder: String) {
     remove(folder)
     mkdir(folder, 0o700)
+    let text = #"{"format":1,"id":"AAAAAAAAAAAAAAAAAAAAAA==","keys":[],"providers":[],"state":"plain"}"#
+    let file = kept_open_at(AT_FDCWD, folder + "/" + secrets, O_RDWR | O_CREAT | O_EXCL, 0o600)
+    pwrite(file, text, text.utf8.count, 0)
+    close(file)
   }
+
+  private static let secrets = "secrets"
 
   static func remove(_ folder: String) {
     for name in names(folder) where unlink(folder + "/" + name) != 0 { remove(folder + "/" + name) }
@@ -148,7 +155,7 @@ struct Run {
     Self.empty(folder)
     let seed = random.any(of: [0, 1, 2 + random.next() % 1_000_000])
     try disk.write(to: folder, seed: seed, inOrder: random.isOne(in: 2))
-    disk = Disk(of: folder, Self.names(folder))
+    disk = Disk(of: folder, Self.names(folder).filter { $0 != Self.secrets })
     guard hasPulse else { return }
     // Of another boot, also after a second loss.
     pulse[32] &+= 1

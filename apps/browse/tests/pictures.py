@@ -47,6 +47,7 @@ DECLARATIONS: dict[str, dict[str, object]] = {
 def fill() -> None:
     """Creates the store for the pictures in the user's folder."""
     with kept.open(STORE, tag="player") as settings:
+        settings.keep_secrets_plain()
         settings.declare(DECLARATIONS)
         settings["audio.volume"] = 55
         settings["audio.volume"] = 70

@@ -59,6 +59,7 @@ VALUES: dict[str, Any] = {
 def fill(location: Path) -> None:
     """Creates the store with declared keys of every type, some of them hard to display."""
     with kept.open(location, tag=f"filled {HOSTILE}") as settings:
+        settings.keep_secrets_plain()
         settings.declare(DECLARATIONS)
         with settings.transaction() as transaction:
             for key, value in VALUES.items():

@@ -97,9 +97,10 @@ def status_of(process: subprocess.Popen[Any]) -> int:
 
 @pytest.fixture
 def declared(kept: Kept, tmp_path: Path) -> Kept:
-    """The command, and a store `player` that declares keys of every type."""
+    """The command, and a store `player` that declares keys of every type, and keeps its secrets as they are."""
     schema = tmp_path / "settings.schema.json"
     schema.write_text(SCHEMA)
+    assert kept("secrets", "player", "init", "--plain").status == 0
     assert kept("declare", "player", str(schema)).status == 0
     return kept
 

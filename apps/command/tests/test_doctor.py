@@ -160,6 +160,7 @@ def test_a_value_that_cannot_be_read_can_be_set(kept: Kept, environment: dict[st
 
 def test_a_damaged_secret_that_is_set_is_not_shown(kept: Kept, environment: dict[str, str], store: Path) -> None:
     schema = '{"properties": {"s": {"type": "string", "secret": true}}}'
+    assert kept("secrets", str(store), "init", "--plain").status == 0
     assert kept("declare", str(store), "-", input=schema).status == 0
     assert kept("set", str(store), "s", "before").status == 0
     spoil(settle(store, kept), "s", b"before", b"\xffefore")
@@ -173,6 +174,7 @@ def test_a_damaged_secret_that_is_set_is_not_shown(kept: Kept, environment: dict
 
 def test_a_value_that_may_have_lost_its_declaration_counts_as_a_secret(kept: Kept, store: Path) -> None:
     schema = '{"properties": {"s": {"type": "string", "secret": true}}}'
+    assert kept("secrets", str(store), "init", "--plain").status == 0
     assert kept("declare", str(store), "-", input=schema).status == 0
     values = settle(store, kept)
     # The journal has the values.

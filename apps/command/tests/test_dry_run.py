@@ -123,6 +123,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     kept = runner(environment_in(folder))
     (folder / "managed").write_text('{"values": {}, "locked": ["audio.theme"]}')
     (folder / "managed").chmod(0o600)
+    assert kept("secrets", "player", "init", "--plain").status == 0
     assert kept("declare", "player", "-", input=SCHEMA).status == 0
     assert kept("set", "player", "audio.volume=5", "title=a").status == 0
     assert kept("backup", "player", "backup").status == 0

@@ -28,8 +28,6 @@ def state(kept: Kept) -> dict[str, object]:
 
 
 def test_secrets_are_encrypted_rotated_and_recovered(stored: Kept, tmp_path: Path) -> None:
-    assert stored("secrets", "player").status == 1
-    assert "no one has decided" in stored("doctor", "player").out
     assert plain(tmp_path) != []
     key = tmp_path / "key"
     done = stored("secrets", "player", "init", "--key-file", str(key))
@@ -107,6 +105,24 @@ def test_a_locked_secret_is_explained(stored: Kept, tmp_path: Path) -> None:
     assert (shown["layer"], shown["secret"], "value" in shown) == ("user", True, False)
 
 
+def test_a_secret_is_refused_until_someone_decides_how_it_is_stored(kept: Kept, tmp_path: Path) -> None:
+    schema = '{"properties": {"token": {"type": "string", "secret": true}}}'
+    assert kept("declare", "player", "-", input=schema).status == 0
+    assert kept("secrets", "player").status == 1
+    assert state(kept)["state"] == "undecided"
+    assert "no one has decided" in kept("doctor", "player").out
+    exported = json.dumps({"kept": 1, "values": {"token": TOKEN}})
+    for words, text in ((["set", "player", "token", "-"], TOKEN), (["import", "player", "-"], exported)):
+        refused = kept(*words, input=text)
+        assert (refused.status, refused.out) == (4, "")
+        assert '"token"' in refused.err and "kept secrets STORE init" in refused.err
+        assert TOKEN not in refused.err
+    assert plain(tmp_path) == []
+    assert kept("secrets", "player", "init", "--key-file", str(tmp_path / "key")).status == 0
+    assert kept("set", "player", "token", "-", input=TOKEN).status == 0
+    assert plain(tmp_path) == []
+
+
 def test_plain_is_a_decision_that_doctor_notes(stored: Kept) -> None:
     assert stored("secrets", "player", "init", "--plain").out == (
         "secrets are plain, readable for anyone who can read the files\n"
@@ -133,7 +149,7 @@ def test_plain_is_a_decision_that_doctor_notes(stored: Kept) -> None:
 def test_wrong_words_change_nothing(stored: Kept, words: list[str]) -> None:
     done = stored("secrets", "player", *words)
     assert (done.status, done.out) == (2, "")
-    assert state(stored)["state"] == "undecided"
+    assert state(stored)["state"] == "plain"
 
 
 def test_a_program_gives_the_key(stored: Kept, tmp_path: Path) -> None:

@@ -151,6 +151,7 @@ def test_a_store_without_a_history_has_no_past(changed: Kept, environment: dict[
 
 def test_a_secret_is_in_the_log_without_its_value(kept: Kept) -> None:
     schema = json.dumps({"properties": {"pin": {"type": "string", "secret": True}}})
+    assert kept("secrets", "player", "init", "--plain").status == 0
     assert kept("declare", "player", "-", input=schema).status == 0
     for pin in ("first-pin", "second-pin"):
         assert kept("set", "player", "pin", pin).status == 0
@@ -179,6 +180,7 @@ def test_the_last_good_state_comes_back(changed: Kept) -> None:
 
 def test_a_change_of_a_secret_shows_no_value_after_its_declaration_is_removed(kept: Kept) -> None:
     schema = json.dumps({"properties": {"pin": {"type": "string", "secret": True}}})
+    assert kept("secrets", "player", "init", "--plain").status == 0
     assert kept("declare", "player", "-", input=schema).status == 0
     for pin in ("first-pin", "second-pin"):
         assert kept("set", "player", "pin", pin).status == 0
@@ -370,6 +372,7 @@ def test_values_that_may_be_the_same_cannot_be_compared(kept: Kept, quiet: list[
 
 def test_a_secret_of_the_past_cannot_be_compared_unless_there_was_or_is_none(kept: Kept) -> None:
     schema = json.dumps({"properties": {"pin": {"type": "string", "secret": True}}})
+    assert kept("secrets", "player", "init", "--plain").status == 0
     assert kept("declare", "player", "-", input=schema).status == 0
     for pin in ("first-pin", "second-pin"):
         assert kept("set", "player", "pin", pin).status == 0
@@ -432,6 +435,7 @@ def test_a_backup_is_not_mistaken_for_a_store(changed: Kept) -> None:
 
 def test_the_removal_of_a_secret_is_told_from_a_change(kept: Kept) -> None:
     schema = json.dumps({"properties": {"pin": {"type": "string", "secret": True}}})
+    assert kept("secrets", "player", "init", "--plain").status == 0
     assert kept("declare", "player", "-", input=schema).status == 0
     assert kept("set", "player", "pin", "hunter2").status == 0
     assert kept("undo", "player", "--dry-run").out == "- pin: (secret)\n"

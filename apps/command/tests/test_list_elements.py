@@ -21,6 +21,7 @@ SCHEMA = """{"properties": {
 
 @pytest.fixture
 def lists(kept: Kept) -> Kept:
+    assert kept("secrets", "player", "init", "--plain").status == 0
     assert kept("declare", "player", "-", input=SCHEMA).status == 0
     return kept
 

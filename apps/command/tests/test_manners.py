@@ -152,6 +152,7 @@ def test_an_import_of_secrets_that_the_store_would_show_makes_no_store(declared:
     done = declared("import", "other", "-", input=exported)
     assert done.status == 3 and "is a secret in the file" in done.err
     assert declared("stores").out == "player\n"
+    assert declared("secrets", "other", "init", "--plain").status == 0
     assert declared("import", "other", "-", "--declarations", input=exported).status == 0
 
 

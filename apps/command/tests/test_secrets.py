@@ -31,6 +31,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("template")
     kept = runner(environment_in(folder))
     assert kept("set", "player", 'token="hunter-old"', "pin=770012", 'title="x"').status == 0
+    assert kept("secrets", "player", "init", "--plain").status == 0
     assert kept("declare", "player", "-", input=SCHEMA).status == 0
     assert kept("backup", "player", "backup").status == 0
     assert kept("mark", "good", "player").status == 0

@@ -69,6 +69,7 @@ def test_a_secret_is_not_imported_into_a_store_that_would_show_it(dry: list[str]
     assert '"token": is a secret in the file' in refused.err and "--declarations imports" in refused.err
     assert "hunter2" not in refused.err
     assert declared("get", "other", "title").status != 0
+    assert declared("secrets", "other", "init", "--plain").status == 0
     done = declared("import", "other", "-", "--declarations", *dry, input=exported)
     assert done.status == 0 and "+ token: (secret)\n" in done.out and "hunter2" not in done.out
     # The store itself knows the secret keys.

@@ -342,6 +342,9 @@ class SyncMachine:
         assert done.status == 0, done.err
 
     def declare(self, schema: str) -> None:
+        """Declares keys; secrets among them are stored as they are."""
+        if "secret" in schema:
+            assert kept("secrets", str(self.store), "init", "--plain").status == 0
         done = kept("declare", str(self.store), "-", input=schema)
         assert done.status == 0, done.err
 

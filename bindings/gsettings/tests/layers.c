@@ -172,6 +172,9 @@ static void numbers_of_other_programs_are_converted_if_that_loses_nothing(void) 
 static void a_secret_is_read_and_set(void) {
   GSettings *settings = g_settings_new(PLAYER);
   reset_all(settings);
+  char *json = NULL;
+  g_assert_cmpint(kept_secrets_json(other_handle(), "{\"do\":\"plain\"}", &json, NULL), ==, KEPT_OK);
+  kept_free(json);
   g_assert_cmpint(
     kept_declare_json(other_handle(), PLAYER ".theme", "{\"type\":\"string\",\"secret\":true}", NULL), ==, KEPT_OK);
   g_settings_set_string(settings, "theme", "hidden");

@@ -133,6 +133,7 @@ def test_the_comparison_finds_what_has_changed_since(run: Run) -> None:
 
 def test_the_comparison_shows_no_secret(run: Run, environment: dict[str, str]) -> None:
     with kept.open(f"{environment['XDG_CONFIG_HOME']}/kept/gsettings.kept") as settings:
+        settings.keep_secrets_plain()
         settings.declare_json("org.example.token", '{"type":"string","secret":true}')
         settings["org.example.token"] = "hunter2"
     compared = run("kept-gsettings", "compare", input="[org/example]\ntoken='swordfish'\n")

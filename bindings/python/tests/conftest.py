@@ -34,8 +34,9 @@ def location(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def settings(location: Path) -> Iterator[kept.Store]:
-    """An empty store in a folder."""
+    """An empty store in a folder, which keeps its secrets as they are."""
     with kept.open(location) as store:
+        store.keep_secrets_plain()
         yield store
 
 

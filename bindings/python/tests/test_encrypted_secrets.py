@@ -13,6 +13,10 @@ import kept
 def store(tmp_path: Path) -> kept.Store:
     settings = kept.open(tmp_path / "store")
     settings.declare(kept.Key("token", str, secret=True))
+    with pytest.raises(kept.UnavailableError, match='"token".*kept secrets STORE init'):
+        settings["token"] = "SECRET1"
+    assert settings.secrets().state == "undecided"
+    settings.keep_secrets_plain()
     settings["token"] = "SECRET1"
     return settings
 
@@ -22,7 +26,7 @@ def plain(folder: Path) -> list[str]:
 
 
 def test_secrets_are_encrypted_and_get_a_new_data_key(store: kept.Store, tmp_path: Path) -> None:
-    assert store.secrets() == kept.SecretsStatus("undecided", (), None, 1)
+    assert store.secrets() == kept.SecretsStatus("plain", (), None, 1)
     key = kept.SecretsProvider.key_file(tmp_path / "key")
     status = store.encrypt_secrets(key)
     assert (status.state, status.providers, status.unsealed) == ("encrypted", (key,), 0)

@@ -160,6 +160,7 @@ def test_rules_of_a_secret_key_are_not_shown(store: kept.Store, value: Any, kind
 @pytest.mark.parametrize("length", [10, 300_000])
 def test_a_refused_secret_is_in_no_file(length: int, location: Path, tmp_path: Path) -> None:
     with kept.open(location) as settings:
+        settings.keep_secrets_plain()
         settings.declare({"token": {"type": "string", "secret": True}})
         settings["token"] = "first"
         for _ in range(5):

@@ -109,7 +109,11 @@ extension FrameWriter {
 
 extension StoredChange {
   fileprivate func sealed(_ value: Value, _ secrets: StoreSecrets) throws(StoreError) -> [UInt8]? {
-    do throws(StoreError) { return try secrets.seal(value, of: key, at: new.revision) } catch {
+    do throws(StoreError) {
+      // A damaged store need not have had secrets.
+      if new.declaration == .lost, try secrets.areUndecided() { return nil }
+      return try secrets.seal(value, of: key, at: new.revision)
+    } catch {
       throw error.about(key.text)
     }
   }

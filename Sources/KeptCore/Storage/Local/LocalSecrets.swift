@@ -12,10 +12,6 @@ extension LocalStorage: SecretStorage {
     }
   }
 
-  func sealedKeys() throws(StoreError) -> [KeyName] {
-    try engine.past { _, chain throws(StoreError) in try chain.sealedKeys() }
-  }
-
   func plainCount(_ document: SecretsDocument?) throws(StoreError) -> Int {
     try engine.past { past, chain throws(StoreError) in try past.plainCount(chain, document) }
   }

@@ -73,6 +73,8 @@ public final class LocalStorage: Storage {
     secrets.begin { [weak engine] () throws(StoreError) in
       guard let engine else { throw StoreError(.closed, "the store was closed; open it again") }
       return try engine.holdFolder()
+    } sealedKeys: { [weak engine] () throws(StoreError) in
+      try engine?.past { _, chain throws(StoreError) in try chain.sealedKeys() } ?? []
     }
     readers.maintenance.begin(engine)
     forked = ForkedParts(readers, watchers)

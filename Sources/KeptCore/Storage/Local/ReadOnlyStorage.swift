@@ -74,6 +74,8 @@ final class ReadOnlyStorage: Storage {
     secrets.begin { [weak engine] () throws(StoreError) in
       guard let engine else { throw StoreError(.closed, "the store was closed; open it again") }
       return try engine.holdFolder()
+    } sealedKeys: { [weak engine] () throws(StoreError) in
+      try engine?.past { _, chain throws(StoreError) in try chain.sealedKeys() } ?? []
     }
     Fork.join(self)
   }
@@ -157,10 +159,6 @@ final class ReadOnlyStorage: Storage {
 extension ReadOnlyStorage: SecretStorage {
   func replace(_ document: SecretsDocument?, by new: SecretsDocument, _ keys: DataKeys?) throws(StoreError) {
     throw refusal
-  }
-
-  func sealedKeys() throws(StoreError) -> [KeyName] {
-    try engine().past { _, chain throws(StoreError) in try chain.sealedKeys() }
   }
 
   func plainCount(_ document: SecretsDocument?) throws(StoreError) -> Int {

@@ -127,6 +127,7 @@ import Testing
 
   @Test func `never shows a secret`() throws {
     let store = try filled()
+    try store.keepSecretsPlain()
     try store.declare(Declaration(json: #"{"secret":true,"type":"string"}"#), forKey: "token")
     try store.set("hunter2", forKey: "token")
     store.close()

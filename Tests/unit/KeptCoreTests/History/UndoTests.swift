@@ -89,6 +89,7 @@ import Testing
   }
 
   @Test func `of a secret is refused, with nothing changed`() throws {
+    try store.keepSecretsPlain()
     try store.declare(Declaration(json: #"{"type":"integer","secret":true}"#), forKey: "pin")
     try set(["pin": 1, "a": 1])
     try set(["pin": 2, "a": 2])

@@ -330,11 +330,11 @@ import Testing
     #expect(try reader.value(forKey: "token") == "SECRET1")
   }
 
-  @Test func `is stored as it is where the file says so, and where there is no file`() throws {
+  @Test func `is stored as it is where the file says so, and refused where there is no file`() throws {
     try FileManager.default.removeItem(atPath: path + "/secrets")
     let (storage, store) = try openWithSecret()
-    try store.set("SECRET1", forKey: "token")
-    #expect(try files(with: "SECRET1") != [])
+    try expectRefusals(of: store)
+    #expect(try files(with: "SECRET1") == [])
     try SecretsFile.write(.plain(), in: OpenFolder.own(path))
     try store.set("SECRET2", forKey: "token")
     #expect(try files(with: "SECRET2") != [])
@@ -343,6 +343,65 @@ import Testing
     try store.set("SECRET3", forKey: "token")
     #expect(try files(with: "SECRET3") == [] && store.value(forKey: "token") == "SECRET3")
     #expect(try storage.value(key("token")) == "SECRET3")
+  }
+
+  /// Every way to store it is refused with its key and the remedy, and changes nothing.
+  private func expectRefusals(of store: Store) throws {
+    let revision = try store.currentRevision()
+    var batch = Batch()
+    for number in 0..<1100 { batch.edit(try key("k\(number)"), .set(1)) }
+    batch.edit(try key("token"), .set("SECRET1"))
+    let memory = Store(storage: MemoryStorage())
+    try memory.declare(Declaration(json: #"{"type":"string","secret":true}"#), forKey: "token")
+    try memory.set("SECRET1", forKey: "token")
+    let export = try memory.export(ExportOptions(includesDeclarations: true, includesSecrets: true))
+    let ways: [() throws -> Void] = [
+      { try store.set("SECRET1", forKey: "token") },
+      { try store.transaction { _ = try $0.set("SECRET1", forKey: "token") } },
+      { _ = try store.commit(batch) },
+      { try store.import(export) },
+      { try store.import(export, ImportOptions(replaces: true, includesDeclarations: true)) },
+      { try store.migrate([Migration(to: 2, "a token") { _ = try $0.set("SECRET1", forKey: "token") }]) },
+    ]
+    for (index, way) in ways.enumerated() {
+      let refusal = #expect(throws: StoreError.self, "\(index)") { try way() }
+      #expect(refusal?.code == .unavailable && refusal?.key == "token", "\(index): \(refusal?.description ?? "")")
+      #expect(refusal?.message.contains("kept secrets STORE init") == true, "\(index): \(refusal?.description ?? "")")
+    }
+    #expect(try store.currentRevision() == revision && !store.contains("token"))
+  }
+
+  /// A store with a plain token, as it was before a decision was needed.
+  private func openUndecided() throws -> (LocalStorage, Store) {
+    let opened = try openPlain()
+    try FileManager.default.removeItem(atPath: path + "/secrets")
+    return opened
+  }
+
+  @Test func `that was plain before stays, also when it is declared, until someone decides`() throws {
+    let (_, store) = try openUndecided()
+    try store.set("SECRET3", forKey: "pin")
+    try store.declare(Declaration(json: #"{"type":"string","secret":true}"#), forKey: "pin")
+    for _ in 0..<2 {
+      let found = try store.declare(listJSON: Self.renamed)
+      #expect(found.map(\.key) == ["name"] && found[0].message.contains("run kept secrets STORE init"))
+    }
+    #expect(try store.value(forKey: "token") == "SECRET2" && store.value(forKey: "pin") == "SECRET3")
+    #expect(code { try store.set("SECRET4", forKey: "pin") } == .unavailable)
+    _ = try store.declare([key("lost")], [.lost])
+    try store.set(1, forKey: "lost")
+    let backup = folder.path + "/backup"
+    try store.backup(to: backup)
+    let other = try Store.open(folder.path + "/other")
+    #expect(code { try other.restore(from: backup) } == .unavailable)
+    #expect(try other.keys() == [])
+    let finding = try #require(StorePlace(path).examine().findings.first { $0.what.contains("decided") })
+    #expect(finding.severity == .attention && finding.what.contains("2 have a plain value"), "\(finding.what)")
+    try store.encryptSecrets(with: .keyFile(keyFile))
+    #expect(try store.declare(listJSON: Self.renamed).isEmpty && store.value(forKey: "name") == "SECRET2")
+    store.close()
+    try FileManager.default.removeItem(atPath: backup)
+    #expect(try files(with: "SECRET") == [])
   }
 
   @Test func `is sealed and readable after a process was killed at any time`() throws {
@@ -596,7 +655,12 @@ import Testing
         #expect(refusal?.code == code && refusal?.message.contains(remedy) == true, "\(refusal?.message ?? "")")
       }
     }
-    expectRefusals(.unavailable, "(\"token\"), but the file secrets with their keys is missing; bring it back")
+    let lost = "(\"token\"), but the file secrets with their keys is missing; bring it back"
+    expectRefusals(.unavailable, lost)
+    for use in [{ _ = try store.value(forKey: "token") }, { try store.set("SECRET2", forKey: "token") }] {
+      let refusal = #expect(throws: StoreError.self) { try use() }
+      #expect(refusal?.code == .unavailable && refusal?.message.contains(lost) == true, "\(refusal?.message ?? "")")
+    }
     try FileManager.default.copyItem(atPath: backup, toPath: file)
     #expect(try store.value(forKey: "token") == "SECRET1")
     try Data("{".utf8).write(to: URL(filePath: file))
@@ -759,9 +823,8 @@ import Testing
   }
 
   @Test func `of an encrypted backup is sealed in a store that has had it in plain`() throws {
-    let (_, plain) = try openPlain()
+    let (_, plain) = try openUndecided()
     plain.close()
-    try FileManager.default.removeItem(atPath: path + "/secrets")
     let (other, backup) = (folder.path + "/other", folder.path + "/backup")
     try FileManager.default.copyItem(atPath: path, toPath: other)
     let (_, store) = try open()

@@ -23,6 +23,7 @@ import Testing
     try store.declare(Declaration(json: #"{"type":"integer","default":4}"#), forKey: "volume")
     try store.declare(Declaration(json: #"{"type":"integer","default":4}"#), forKey: "volume.set")
     try store.set(7, forKey: "volume.set")
+    if try store.storage() is LocalStorage { try store.keepSecretsPlain() }
     try store.declare(Declaration(json: #"{"type":"string","secret":true}"#), forKey: "token")
     try store.set("hush", forKey: "token")
     try store.set(1, forKey: "removed")

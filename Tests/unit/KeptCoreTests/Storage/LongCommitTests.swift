@@ -4,6 +4,7 @@
 import Foundation
 @testable import KeptEngine
 import KeptSchema
+import KeptSecrets
 import KeptSystem
 import KeptValues
 import Testing
@@ -76,6 +77,7 @@ import Testing
   @Test(arguments: others, [false, true])
   func `a commit in between is followed as if it had been first`(_ kind: String, _ isLate: Bool) throws {
     let (storage, other) = (try openWithMeanwhile(), try open())
+    try other.replace(nil, by: .plain(), nil)
     let model = MemoryStorage()
     func both(_ batch: Batch) throws { _ = (try other.commit(batch), try model.commit(batch)) }
     try both(edit("key.3", .set(0)))

@@ -18,6 +18,7 @@ import Testing
     folder = try LocalFolder()
     storage = try folder.open()
     store = Store(storage: storage)
+    try store.keepSecretsPlain()
   }
 
   /// The files that contain a text.

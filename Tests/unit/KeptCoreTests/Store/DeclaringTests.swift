@@ -58,6 +58,7 @@ import Testing
   func `that is deprecated is reported once, when it is set`(_ kind: StoreUnderTest) throws {
     let reports = Reports()
     let store = try kind.open(in: folder, StoreOptions(errorHandler: { reports.add($0) }))
+    if kind == .folder { try store.keepSecretsPlain() }
     try store.declare(Declaration(json: #"{"type":"integer","deprecated":true,"summary":"use level"}"#), forKey: "v")
     try store.declare(
       Declaration(json: #"{"type":"array","items":{"deprecated":true,"type":"string"},"secret":true}"#), forKey: "s")
@@ -162,6 +163,7 @@ import Testing
   @Test(arguments: StoreUnderTest.allCases)
   func `that was secret is not shown by a transaction that declares it otherwise`(_ kind: StoreUnderTest) throws {
     let store = try open(kind)
+    if kind == .folder { try store.keepSecretsPlain() }
     try store.declare(Declaration(json: #"{"type":"string","secret":true}"#), forKey: "token")
     try store.set("hush", forKey: "token")
     let short = try Declaration(json: #"{"type":"string","maxLength":3}"#)
@@ -181,6 +183,7 @@ import Testing
 
   @Test func `that is secret is delivered to code, and shown nowhere`() throws {
     let store = try open(.folder)
+    try store.keepSecretsPlain()
     try store.declare(Declaration(json: #"{"type":"string","secret":true,"maxLength":9}"#), forKey: "token")
     let subscription = try store.observe(.key(key("token")), received.add)
     try store.set("hush-hush", forKey: "token")

@@ -18,6 +18,7 @@ import Testing
   }
 
   private func fill() throws {
+    try settings.keepSecretsPlain()
     try settings.declare(Declaration(json: #"{"type":"string","secret":true}"#), forKey: "token")
     try settings.declare(Declaration(json: #"{"type":"integer","default":5}"#), forKey: "volume")
     try settings.set("hidden", forKey: "token")

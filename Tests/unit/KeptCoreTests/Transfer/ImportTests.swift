@@ -59,6 +59,7 @@ import Testing
   }
 
   @Test func `without secrets leaves secrets alone`() throws {
+    try settings.keepSecretsPlain()
     let secret = try Declaration(json: #"{"type":"string","secret":true}"#)
     try settings.declare(secret, forKey: "token")
     let without = try settings.export(ExportOptions(includesDeclarations: true))
@@ -75,6 +76,7 @@ import Testing
   }
 
   @Test func `never shows a secret`() throws {
+    try settings.keepSecretsPlain()
     try settings.declare(Declaration(json: #"{"type":"string","maxLength":9,"secret":true}"#), forKey: "token")
     try settings.set("hidden", forKey: "token")
     let report = try settings.import(text(#"{"token":"covert","shown":"open"}"#))

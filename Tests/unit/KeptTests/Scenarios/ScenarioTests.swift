@@ -1,6 +1,7 @@
 // Runs the shared scenarios in Swift.
 
 import Foundation
+import KeptCore
 import Testing
 
 @Suite struct `Shared scenarios` {
@@ -12,6 +13,7 @@ import Testing
     let runner = ScenarioRunner(location: location, on: ground)
     defer { runner.end() }
     try runner.run(.object(["do": .text("open")]))
+    if placed.place == "folder", case .store(let store)? = runner.things["store"] { try store.keepSecretsPlain() }
     for step in placed.scenario.steps { try runner.run(step) }
   }
 

@@ -45,7 +45,7 @@ class SecretsStatus:
     """How a store keeps its secrets. In Swift: `SecretsStatus`."""
 
     state: Literal["undecided", "plain", "encrypted"]
-    """A store without a decision stores secrets as they are."""
+    """A store without a decision refuses to store a secret."""
     providers: tuple[SecretsProvider, ...]
     """What can give the key. The first one is tried first."""
     created: str | None

@@ -148,7 +148,7 @@ extension SecretsStatus {
   fileprivate var line: String {
     let rest = unsealed == 0 ? "" : "; \(Count.of(unsealed, "secret")) to be encrypted with the present key"
     return switch state {
-    case .undecided: "plain, and no one has decided so; see kept help secrets"
+    case .undecided: "refused, because no one has decided how they are stored; see kept help secrets"
     case .plain: "plain, readable for anyone who can read the files"
     case .encrypted: "encrypted\(created.map { ", with a key of \($0)" } ?? "")\(rest)"
     }

@@ -154,6 +154,17 @@ struct LocalSide: Sendable {
 
   /// Makes changes together; returns why some were refused, or nil, with nothing done, if a key has changed.
   func apply(_ downloads: [Download], tag: String) throws -> [ExactString: String]? {
+    do { return try applyAll(downloads, tag: tag) } catch let error as StoreError where error.code == .unavailable {
+      // A secret, while no one has decided how the store keeps secrets: the commit refuses it.
+      let refused = error.key.map { ExactString($0) }
+      guard let index = downloads.firstIndex(where: { $0.key == refused }) else { throw error }
+      var others = downloads
+      let key = others.remove(at: index).key
+      return try apply(others, tag: tag)?.merging([key: error.description]) { first, _ in first }
+    }
+  }
+
+  private func applyAll(_ downloads: [Download], tag: String) throws -> [ExactString: String]? {
     do {
       return try guarded.transaction(tag: tag) { transaction in
         var refusals: [ExactString: String] = [:]
