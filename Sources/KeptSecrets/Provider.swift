@@ -41,7 +41,9 @@ package enum Provider: Sendable, Equatable {
     switch self {
     case .keyFile(let path): return try KeyFile.read(path)
     case .passphrase(let hash):
-      guard let passphrase = access.passphrase else {
+      var passphrase = access.passphrase
+      if passphrase == nil, let ask = access.askPassphrase { passphrase = try ask() }
+      guard let passphrase else {
         throw StoreError(.unavailable, "no passphrase was given; give the one that was set when it was added")
       }
       return try hash.key(of: passphrase)
@@ -63,6 +65,8 @@ package enum Provider: Sendable, Equatable {
 package struct ProviderAccess: Sendable {
   /// The passphrase, if the caller has one.
   package var passphrase: LockedBytes?
+  /// Asks for it where no other provider has given the key.
+  package var askPassphrase: (@Sendable () throws(StoreError) -> LockedBytes?)?
   /// Whether the programs that the document names are run: only if it is known that this user has named them.
   package var mayRunPrograms = true
   /// The paths and arguments of programs that this user has named, which are run even if others are not.

@@ -18,7 +18,8 @@ extension SecretsDocument {
           ? "the secrets of this store are not encrypted" : "no provider of a key is left; restore the file secrets")
     }
     var reasons: [String] = []
-    for provider in providers {
+    let (asking, others) = (providers.filter(\.isPassphrase), providers.filter { !$0.isPassphrase })
+    for provider in access.askPassphrase == nil ? providers : others + asking {
       do throws(StoreError) {
         return try unlock(with: provider, access)
       } catch {
@@ -29,8 +30,7 @@ extension SecretsDocument {
   }
 
   private func unlockWithPassphrase(_ access: ProviderAccess) throws(StoreError) -> DataKeys {
-    let entry = providers.first { if case .passphrase = $0.provider { true } else { false } }
-    guard let entry else {
+    guard let entry = providers.first(where: \.isPassphrase) else {
       throw StoreError(
         .unavailable, "a passphrase was given, but the secrets have none; add one, or call again without it")
     }
@@ -56,11 +56,10 @@ extension SecretsDocument {
         try Seal.open(sealed, with: key, for: context(dataKey, provider.parameters))
       }
       guard let opened, opened.count == Seal.keyBytes else {
-        let isPassphrase = if case .passphrase = provider.provider { true } else { false }
         throw StoreError(
           .denied,
-          "\(isPassphrase ? "the passphrase is not the one" : "its key is not the one") that was added, or the file "
-            + "secrets was changed; give the right one, or restore it")
+          "\(provider.isPassphrase ? "the passphrase" : "its key") is not the one that was added, or the file secrets "
+            + "was changed; give the right one, or restore it")
       }
       unlocked[dataKey.number] = opened
     }
@@ -98,6 +97,7 @@ extension SecretsDocument.ProviderEntry {
   package var name: String { (try? Provider(parameters).name) ?? "an unknown provider" }
   /// nil for a kind that this version does not know.
   package var provider: Provider? { try? Provider(parameters) }
+  fileprivate var isPassphrase: Bool { if case .passphrase = provider { true } else { false } }
 }
 
 // MARK: - Changes

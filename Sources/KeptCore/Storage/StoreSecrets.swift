@@ -31,6 +31,8 @@ final class StoreSecrets: SecretOpening {
     var isAsking = false
     /// Called with no lock held, once there are keys.
     var whenUnlocked: (@Sendable () -> Void)?
+    /// Asks for the passphrase, with no lock held.
+    var askPassphrase: (@Sendable () throws(StoreError) -> String?)?
   }
   fileprivate struct FileMark: Equatable {
     let identity: FileIdentity
@@ -69,6 +71,11 @@ final class StoreSecrets: SecretOpening {
 
   /// Sets what is called with no lock held when secrets can be read that could not before.
   func whenUnlocked(_ body: @escaping @Sendable () -> Void) { state.updateQuietly { $0.whenUnlocked = body } }
+
+  /// Sets what is called with no lock held when nothing but the passphrase can give the key.
+  func askPassphrase(_ body: @escaping @Sendable () throws(StoreError) -> String?) {
+    state.updateQuietly { $0.askPassphrase = body }
+  }
 
   // MARK: - Values
 
@@ -218,7 +225,13 @@ final class StoreSecrets: SecretOpening {
     if let result { return result }
     let keys: Result<DataKeys, StoreError> = Result { () throws(StoreError) in
       guard let document else { throw try loss() ?? Self.undecided }
-      return try document.unlock(providerAccess(nil))
+      var access = try providerAccess(nil)
+      if let ask = state.read(\.askPassphrase) {
+        access.askPassphrase = { () throws(StoreError) in
+          try ask().map { text throws(StoreError) in try LockedBytes(copying: text) }
+        }
+      }
+      return try document.unlock(access)
     }
     let whenUnlocked = state.update { state in
       state.isAsking = false

@@ -101,6 +101,7 @@ public final class Store: SettingsAccess {
       try found.open(options.busyTimeoutMilliseconds)
     }
     let store = Store(shared, found.identity, options, sources)
+    if let ask = options.passphrase { shared.secrets?.askPassphrase(ask) }
     do throws(StoreError) { try store.layerStack.checkWatch() } catch {
       store.close()
       throw error

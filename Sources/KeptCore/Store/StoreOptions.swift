@@ -34,6 +34,12 @@ public struct StoreOptions: Sendable {
   public var environmentPrefix: String?
   /// Where the administrator's defaults are; nil for nowhere.
   public var system: LayerPlace?
+  /// Asks for the passphrase of the store's secrets; nil not to ask.
+  ///
+  /// It is called when a secret is read or stored and no other provider gives the key, with no lock held, and not again
+  /// for some time if the passphrase was wrong. It returns nil if there is none. C and Python have no counterpart:
+  /// their programs call `kept_secrets_json` and `unlock_secrets`, as ``Store/unlockSecrets(passphrase:)``.
+  public var passphrase: (@Sendable () throws(StoreError) -> String?)?
   /// Receives failures that cannot be thrown to a caller: in subscripts, wrappers and observers.
   ///
   /// Without one, a debug build prints the first error of each kind to standard error, and a release build prints

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Kept, environment_in, runner
+from conftest import Kept, environment_in, on_terminal, runner
 
 TOKEN = "hunter-token"
 
@@ -121,6 +121,48 @@ def test_a_secret_is_refused_until_someone_decides_how_it_is_stored(kept: Kept, 
     assert kept("secrets", "player", "init", "--key-file", str(tmp_path / "key")).status == 0
     assert kept("set", "player", "token", "-", input=TOKEN).status == 0
     assert plain(tmp_path) == []
+
+
+def test_a_file_has_the_passphrase_of_a_store_without_another_provider(
+    stored: Kept, environment: dict[str, str], tmp_path: Path
+) -> None:
+    assert stored("secrets", "player", "init", "--passphrase", input="words\n").status == 0
+    file = tmp_path / "words"
+    file.write_text("words\nmore\n")
+    file.chmod(0o600)
+    option = ["--passphrase-file", str(file)]
+    assert stored("get", "player", "token", "--reveal").status == 4
+    assert stored("get", "player", "token", "--reveal", *option).out == f"{TOKEN}\n"
+    assert stored("set", "player", "token", "-", *option, input="hunter-2").status == 0
+    with_file = runner(environment | {"KEPT_PASSPHRASE_FILE": str(file)})
+    assert with_file("get", "player", "token", "--reveal").out == "hunter-2\n"
+    assert with_file("secrets", "player", "rotate").status == 0
+    assert with_file("secrets", "player", "add", "--key-file", str(tmp_path / "key")).status == 0
+    (tmp_path / "key").unlink()
+    file.write_text("wrong\n")
+    wrong = with_file("get", "player", "token", "--reveal")
+    assert (wrong.status, wrong.out) == (4, "")
+    assert "the passphrase is not the one" in wrong.err
+    file.chmod(0o640)
+    open_to_others = with_file("get", "player", "token", "--reveal")
+    assert open_to_others.status == 4
+    assert "other users can read or write" in open_to_others.err
+    assert "wrong" not in open_to_others.err
+
+
+def test_a_terminal_is_asked_for_the_passphrase_where_a_secret_is_needed(
+    stored: Kept, environment: dict[str, str]
+) -> None:
+    assert stored("secrets", "player", "init", "--passphrase", input="words\n").status == 0
+    asked = "passphrase of the store, which is not shown: "
+    status, shown = on_terminal(environment, ["get", "player", "token", "--reveal"], [(asked, "words\n")])
+    assert (status, shown.replace("\r", "")) == (0, f"{asked}\n{TOKEN}\n")
+    status, shown = on_terminal(environment, ["get", "player", "token", "--reveal"], [(asked, "wrong\n")])
+    assert status == 4
+    assert "the passphrase is not the one" in shown
+    assert "wrong" not in shown
+    status, shown = on_terminal(environment, ["list", "player"], [])
+    assert (status, asked in shown) == (0, False)
 
 
 def test_plain_is_a_decision_that_doctor_notes(stored: Kept) -> None:

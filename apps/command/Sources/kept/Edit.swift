@@ -30,6 +30,7 @@ final class Edit {
   static func commit(
     on settings: Store, at location: String, _ options: WritingOptions, _ body: (Edit) throws -> Void
   ) throws {
+    Passphrase.isAskedFor = true
     guard let done = try make(on: settings, options, isDryRun: options.changing.dryRun, body) else { return }
     Output.standard.isDone = !options.changing.dryRun && !done.changes.isEmpty
     for change in done.changes where options.changing.dryRun { options.changing.report(change.line) }

@@ -150,6 +150,7 @@ enum StoreAccess {
     if place.state == .file { try checkIsNotFile(place.folder) }
     var options = options(for: place, layers, report: report)
     (options.durability, options.arguments) = (durable ? .durable : .shared, arguments)
+    options.passphrase = { () throws(StoreError) in try Passphrase.whenNeeded() }
     options.isReadOnly = isReadOnly && place.folder != nil
     let store = try Store.open(place.location, options: options)
     // The end of the process closes it: writes are safe already, and the last handle to close would tidy up

@@ -124,6 +124,12 @@ struct StoreOption: ParsableArguments {
     name: [.short, .long],
     help: ArgumentHelp("The store, in place of the first word.", valueName: "location"))
   var store: String?
+  @Option(
+    help: ArgumentHelp("A file with the passphrase of the store's secrets; or KEPT_PASSPHRASE_FILE.", valueName: "file")
+  )
+  var passphraseFile: String?
+
+  func validate() { Passphrase.file = passphraseFile }
 
   /// How many words name the store.
   var count: Int { store == nil && Environment.shown("KEPT_STORE") == nil ? 1 : 0 }

@@ -68,8 +68,10 @@ struct Restore: ParsableCommand {
         throw StoreError(.unavailable, "nothing is marked as good: \(path) does not exist; see kept mark")
       }
     }
-    let known = passphrase ? try HiddenInput.passphrase("passphrase of the backup") : nil
-    let settings = try StoreAccess.openToWrite(location, changing) { try $0.restore(from: path, passphrase: known) }
+    let known = passphrase ? try Passphrase.ofStore("passphrase of the backup") : nil
+    let settings = try StoreAccess.openToWrite(location, changing) {
+      if !changing.dryRun { try $0.restore(from: path, passphrase: known) }
+    }
     if changing.dryRun {
       // An export can be compared, and not restored.
       let copy = try Store.open("memory:")
@@ -141,6 +143,7 @@ struct Diff: ParsableCommand {
 
   func run() throws {
     let (location, rest) = try store.split(words)
+    Passphrase.isAskedFor = reveal
     let given = [location] + (try rest.expect(1...2, "two stores, backups or exports, or a store and times"))
     let times = try given.dropFirst().map { try PastTime($0) }
     let (a, b): (StoreContents, StoreContents)

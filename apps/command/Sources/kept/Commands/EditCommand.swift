@@ -25,6 +25,7 @@ struct EditCommand: ParsableCommand {
 
   func run() throws {
     let (location, rest) = try store.split(words)
+    Passphrase.isAskedFor = reveal
     let prefix = try rest.expect(0...1, "at most one prefix").first ?? ""
     let settings = try StoreAccess.open(location, writing.layers.choice, toChange: writing.changing)
     let document = try EditedDocument(settings, prefix: prefix, reveal: reveal)

@@ -26,6 +26,7 @@ struct Explain: ParsableCommand {
   func run() throws {
     let (words, arguments) = try wordsAndArguments()
     let (location, rest) = try store.split(words)
+    Passphrase.isAskedFor = reveal
     let key = try KeyName(rest.expect(1...1, "one key")[0])
     let settings = try StoreAccess.openToExplain(
       location, layers.choice, arguments: arguments.isEmpty ? nil : arguments)

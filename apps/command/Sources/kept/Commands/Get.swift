@@ -47,6 +47,7 @@ struct Get: ParsableCommand {
 
   func run() throws {
     let (location, rest) = try store.split(words)
+    Passphrase.isAskedFor = true
     let keys = try rest.expect(1...(raw ? 1 : 1000), raw ? "one key" : "one key or more")
     var request = try GetRequest(location: location, keys: keys)
     (request.type, request.fallback, request.raw) = (type, fallback, raw)

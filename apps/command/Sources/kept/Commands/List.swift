@@ -50,6 +50,7 @@ struct List: ParsableCommand {
 
   func run() throws {
     let (location, rest) = try stores.split(words)
+    Passphrase.isAskedFor = reveal
     let prefix = try rest.expect(0...1, "at most one prefix").first ?? ""
     if let location {
       return print([("", try rows(of: StoreAccess.open(location, layers.choice), prefix))])

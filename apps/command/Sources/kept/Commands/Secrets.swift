@@ -93,7 +93,7 @@ struct Secrets: ParsableCommand {
     case .rotate: try settings.rotateSecrets(passphrase: Self.passphrase(of: settings.secretsStatus().providers))
     case .recover:
       let known =
-        try namesProgram(of: settings.secretsStatus()) ? nil : HiddenInput.passphrase("passphrase of the store")
+        try namesProgram(of: settings.secretsStatus()) ? nil : Passphrase.ofStore()
       try settings.addSecretsProvider(provider(isNew: true), passphrase: known)
     case .add:
       let known = try passphraseToAdd(settings.secretsStatus(askingProviders: true))
@@ -105,7 +105,7 @@ struct Secrets: ParsableCommand {
   private func passphraseToAdd(_ status: SecretsStatus) throws -> String? {
     let isLocked = !namesProgram(of: status) && status.providers.allSatisfy { $0.reason != nil }
     // It is the first of two lines, whichever provider works.
-    guard isLocked || passphrase && !HiddenInput.isTerminal else { return nil }
+    guard try isLocked || passphrase && !HiddenInput.isTerminal || Passphrase.inNamedFile() != nil else { return nil }
     let known = try Self.passphrase(of: status.providers)
     return known?.isEmpty == true && !isLocked ? nil : known
   }
@@ -118,7 +118,7 @@ struct Secrets: ParsableCommand {
   /// Asks for the passphrase of a store; nil if it has none.
   private static func passphrase(of providers: [SecretsStatus.Entry]) throws -> String? {
     let hasOne = providers.contains { if case .passphrase = $0.provider { true } else { false } }
-    return hasOne ? try HiddenInput.passphrase("passphrase of the store") : nil
+    return hasOne ? try Passphrase.ofStore() : nil
   }
 
   /// - Parameter isNew: whether a passphrase is asked for.
@@ -131,7 +131,8 @@ struct Secrets: ParsableCommand {
   }
 
   private func show(_ location: String) throws {
-    let status = try StoreAccess.open(location, LayerChoice(hasStandard: false)).secretsStatus(askingProviders: true)
+    let status = try StoreAccess.open(location, LayerChoice(hasStandard: false))
+      .secretsStatus(askingProviders: true, passphrase: Passphrase.inNamedFile())
     if json {
       Output.standard.write(json: status.json)
     } else {

@@ -64,6 +64,7 @@ struct Watch: ParsableCommand {
 
   func run() throws {
     let (location, rest) = try stores.split(words)
+    Passphrase.isAskedFor = reveal
     let word = try rest.expect(0...1, "at most one key or prefix").first ?? ""
     let isPrefix = word.isEmpty || word.ends(with: ".")
     if !isPrefix, match.pattern != nil {
