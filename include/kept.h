@@ -788,9 +788,10 @@ KEPT_API kept_status kept_remove_all(kept_store *store, const char *prefix, size
  * An export contains the stored values, not defaults or values of other layers. The text is one canonical JSON object:
  *   {"declarations":{...},"kept":1,"omitted":["token"],"prefix":"","revision":17,"schemaVersion":2,"values":{...}}
  * "declarations" is present only if requested. "omitted" lists the secret keys that were left out, and is present
- * unless secrets were requested. "schemaVersion" is present if the program has set one (kept_migrate()). JSON of other
- * programs can be imported too, and the command `kept import` reads more formats. docs/guide/export-and-import.md has
- * all rules.
+ * unless secrets were requested. Requested secrets are encrypted with a passphrase, in "secrets", or among the values
+ * if KEPT_TRANSFER_PLAIN is given. "schemaVersion" is present if the program has set one (kept_migrate()). JSON of
+ * other programs can be imported too, and the command `kept import` reads more formats.
+ * docs/guide/export-and-import.md has all rules.
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Reports the progress of a long call. An export counts keys, an import the bytes of its text. The last call comes
@@ -802,13 +803,15 @@ typedef int (*kept_progress_callback)(void *context, uint64_t done, uint64_t tot
                                             those that an export lists as omitted */
 #define KEPT_TRANSFER_DRY_RUN       2u   /* import: change nothing, and report what would change */
 #define KEPT_TRANSFER_DECLARATIONS  4u   /* include declarations */
-#define KEPT_TRANSFER_SECRETS       8u   /* export: include the values of secret keys */
+#define KEPT_TRANSFER_SECRETS       8u   /* export: include the values of secret keys, encrypted with the passphrase */
 #define KEPT_TRANSFER_READABLE     16u   /* export: leave out values that cannot be read and list them under
                                             "unreadable", instead of failing */
 #define KEPT_TRANSFER_FLAT         32u   /* import: the text is any JSON object, and its members are keys; without this
                                             flag and the next one it is an export */
 #define KEPT_TRANSFER_NESTED       64u   /* import: the text is any JSON object, and objects in it are parts of keys:
                                             {"audio":{"volume":30}} is audio.volume */
+#define KEPT_TRANSFER_PLAIN       128u   /* export: with KEPT_TRANSFER_SECRETS and without a passphrase, include secrets
+                                            as they are, readable for anyone who can read the export */
 
 /** What to export or import. Begin with KEPT_TRANSFER_OPTIONS_INIT. In Swift: `ExportOptions`, `ImportOptions`. */
 typedef struct kept_transfer_options {
@@ -819,14 +822,16 @@ typedef struct kept_transfer_options {
   const char *separator;   /* joins the parts of nested keys; NULL for "."; KEPT_INVALID if it is empty */
   kept_progress_callback progress;   /* NULL for none */
   void *progress_context;
+  const char *passphrase;  /* export: what encrypts secrets. Import: the passphrase of such an export. NULL for none */
 } kept_transfer_options;
 
-#define KEPT_TRANSFER_OPTIONS_INIT { sizeof(kept_transfer_options), 0u, NULL, NULL, NULL, NULL }
+#define KEPT_TRANSFER_OPTIONS_INIT { sizeof(kept_transfer_options), 0u, NULL, NULL, NULL, NULL, NULL }
 
 /** Exports the store or a part of it, as of one revision.
  *  @param options  NULL for everything but secrets and declarations
  *  @param[out] json  receives text; free it with kept_free()
- *  @return KEPT_OK, or KEPT_CORRUPT, with the key in the message, for a value that cannot be read.
+ *  @return KEPT_OK; KEPT_CORRUPT, with the key in the message, for a value that cannot be read; or KEPT_INVALID for
+ *          KEPT_TRANSFER_SECRETS with neither a passphrase nor KEPT_TRANSFER_PLAIN.
  *  In Swift: `Store.export(_:)`; in Python: `settings.export(...)`. */
 KEPT_API kept_status kept_export_json(kept_store *store, const kept_transfer_options *options, char **json,
                                       kept_error *error);
@@ -847,8 +852,8 @@ KEPT_API kept_status kept_export_file(kept_store *store, const char *path, const
  *          KEPT_WRONG_TYPE, KEPT_INVALID, KEPT_TYPE_CONFLICT or KEPT_TOO_LARGE for the first key that is refused, with
  *          nothing changed; KEPT_TOO_LARGE for a text of more than 1 GiB; KEPT_UNSUPPORTED for an export of a later
  *          version of Kept, for one whose schema version differs from that of a store that is not empty, and for a
- *          transaction; KEPT_BUSY if others write continuously. A dry run returns KEPT_OK and reports every refused
- *          key.
+ *          transaction; KEPT_UNAVAILABLE for encrypted secrets without a passphrase, and KEPT_DENIED for a wrong one;
+ *          KEPT_BUSY if others write continuously. A dry run returns KEPT_OK and reports every refused key.
  *  In Swift: `Store.import(_:_:)`; in Python: `settings.import_text(...)`. */
 KEPT_API kept_status kept_import(kept_store *store, const void *text, size_t length,
                                  const kept_transfer_options *options, char **report, kept_error *error);

@@ -65,13 +65,16 @@ extension Optional where Wrapped == UnsafePointer<kept_transfer_options> {
   fileprivate func exporting() throws(StoreError) -> ExportOptions {
     guard
       let given = try known(
-        "an export", allowing: KEPT_TRANSFER_DECLARATIONS | KEPT_TRANSFER_SECRETS | KEPT_TRANSFER_READABLE,
-        "KEPT_TRANSFER_DECLARATIONS, _SECRETS and _READABLE")
+        "an export",
+        allowing: KEPT_TRANSFER_DECLARATIONS | KEPT_TRANSFER_SECRETS | KEPT_TRANSFER_READABLE | KEPT_TRANSFER_PLAIN,
+        "KEPT_TRANSFER_DECLARATIONS, _SECRETS, _READABLE and _PLAIN")
     else { return ExportOptions() }
     return ExportOptions(
       prefix: try given.prefix.textIfAny("prefix") ?? "",
       includesDeclarations: given.flags & KEPT_TRANSFER_DECLARATIONS != 0,
       includesSecrets: given.flags & KEPT_TRANSFER_SECRETS != 0,
+      passphrase: try given.passphrase.textIfAny("passphrase"),
+      leavesSecretsPlain: given.flags & KEPT_TRANSFER_PLAIN != 0,
       leavesOutUnreadable: given.flags & KEPT_TRANSFER_READABLE != 0,
       progress: transferProgress(given.progress, given.progress_context))
   }
@@ -96,6 +99,7 @@ extension Optional where Wrapped == UnsafePointer<kept_transfer_options> {
       separator: try given.separator.textIfAny("separator") ?? ".",
       replaces: given.flags & KEPT_TRANSFER_REPLACE != 0, isDryRun: given.flags & KEPT_TRANSFER_DRY_RUN != 0,
       includesDeclarations: given.flags & KEPT_TRANSFER_DECLARATIONS != 0,
+      passphrase: try given.passphrase.textIfAny("passphrase"),
       progress: transferProgress(given.progress, given.progress_context))
   }
 

@@ -30,7 +30,8 @@ TEST(an_export_is_canonical_text) {
   EXPECT(KEPT_OK, kept_export_json(store, NULL, &text, &why));
   CHECK_TEXT("{\"kept\":1,\"omitted\":[\"token\"],\"prefix\":\"\",\"revision\":3,\"values\":{\"b\":[1,2.5]}}", text);
   kept_free(text);
-  kept_transfer_options options = with(KEPT_TRANSFER_SECRETS | KEPT_TRANSFER_DECLARATIONS | KEPT_TRANSFER_READABLE);
+  kept_transfer_options options =
+    with(KEPT_TRANSFER_SECRETS | KEPT_TRANSFER_PLAIN | KEPT_TRANSFER_DECLARATIONS | KEPT_TRANSFER_READABLE);
   options.prefix = "t";
   EXPECT(KEPT_OK, kept_export_json(store, &options, &text, &why));
   CHECK_TEXT("{\"declarations\":{\"token\":{\"secret\":true,\"type\":\"string\"}},\"kept\":1,\"prefix\":\"t\","
@@ -181,10 +182,10 @@ TEST(bad_arguments_are_refused) {
 TEST(options_without_a_meaning_are_refused) {
   kept_store *store = fresh_store();
   char *text = NULL;
-  static const uint32_t not_of_import[] = { KEPT_TRANSFER_SECRETS, KEPT_TRANSFER_READABLE, 128u,
+  static const uint32_t not_of_import[] = { KEPT_TRANSFER_SECRETS, KEPT_TRANSFER_READABLE, KEPT_TRANSFER_PLAIN, 256u,
     KEPT_TRANSFER_FLAT | KEPT_TRANSFER_NESTED };
   static const uint32_t not_of_export[] = { KEPT_TRANSFER_REPLACE, KEPT_TRANSFER_DRY_RUN, KEPT_TRANSFER_FLAT,
-    KEPT_TRANSFER_NESTED };
+    KEPT_TRANSFER_NESTED, 256u };
   for (size_t i = 0; i < COUNT(not_of_import); i++) {
     kept_transfer_options options = with(not_of_import[i]);
     EXPECT(KEPT_INVALID, take(store, kept_text(), &options, NULL));

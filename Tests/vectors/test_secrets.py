@@ -77,6 +77,22 @@ def open_value(document: dict[str, Any], keys: dict[int, bytes], key: str, seale
     return plain[0], plain[1:]
 
 
+def export_key(export: dict[str, Any], passphrase: str) -> bytes:
+    return provider_key(export["encryption"], "", passphrase)
+
+
+def exported_context(export: dict[str, Any], key: str) -> bytes:
+    return context(b"kept exported value 1", base64.b64decode(export["encryption"]["salt"]), key.encode())
+
+
+def exported_secrets(export: dict[str, Any], passphrase: str) -> dict[str, bytes]:
+    key = export_key(export, passphrase)
+    return {
+        name: unseal(key, exported_context(export, name), base64.b64decode(sealed))
+        for name, sealed in export["secrets"].items()
+    }
+
+
 @pytest.fixture
 def vectors() -> Any:
     return json.loads(FILE.read_text(encoding="utf-8"))
@@ -101,6 +117,18 @@ def test_a_value_of_another_key_is_refused(vectors: Any) -> None:
     keys = data_keys(vectors, vectors["document"]["providers"][0])
     with pytest.raises(InvalidTag):
         open_value(vectors["document"], keys, "another", base64.b64decode(vectors["values"][0]["sealed"]))
+
+
+def test_each_secret_of_an_export_is_the_json_that_was_sealed(vectors: Any) -> None:
+    secrets = exported_secrets(vectors["export"], vectors["passphrase"])
+    assert {name: json.loads(secret) for name, secret in secrets.items()} == vectors["exported"]
+
+
+def test_a_secret_of_an_export_is_bound_to_its_key(vectors: Any) -> None:
+    names = list(vectors["export"]["secrets"])
+    vectors["export"]["secrets"][names[0]] = vectors["export"]["secrets"][names[1]]
+    with pytest.raises(InvalidTag):
+        exported_secrets(vectors["export"], vectors["passphrase"])
 
 
 def text(data: bytes) -> str:
@@ -145,7 +173,27 @@ def make() -> dict[str, Any]:
         whole = struct.pack("<BIQ", 1, number, revision) + sealed
         value = {"key": name, "revision": revision, "kind": kind, "payload": text(payload), "sealed": text(whole)}
         vectors["values"].append(value)
+    make_export(vectors)
     return vectors
+
+
+def make_export(vectors: dict[str, Any]) -> None:
+    vectors["exported"] = {
+        "api.token": "hunter2",
+        "mail.Passwörter": {"a": ["b", None]},
+        "pin": 4711,
+        "since": {"$date": "2026-11-30T12:00:00Z"},
+    }
+    encryption = {"kind": "passphrase", "salt": text(os.urandom(16)), "operations": 2, "memory": 1 << 20}
+    export: dict[str, Any] = {"encryption": encryption, "kept": 1, "prefix": "", "revision": 9, "values": {"open": 1}}
+    types = dict(zip(vectors["exported"], ["string", "object", "integer", "date"], strict=True))
+    export["declarations"] = {name: {"type": kind, "secret": True} for name, kind in types.items()}
+    key = export_key(export, vectors["passphrase"])
+    export["secrets"] = {
+        name: text(seal(key, exported_context(export, name), canonical(value)))
+        for name, value in vectors["exported"].items()
+    }
+    vectors["export"] = export
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ public struct StoreContents: Sendable {
     let rules = ImportRules(replaces: false, isDryRun: false, includesDeclarations: true, progress: nil)
     do throws(StoreError) {
       let reading = bytes.withUnsafeBufferPointer { bytes in
-        Result { () throws(StoreError) in try KeptDocument.read(bytes, prefix: "", nil) }
+        Result { () throws(StoreError) in try KeptDocument.read(bytes, prefix: "", .leave, nil) }
       }
       let export = try reading.get()
       _ = try copy.import(rules) { export }
@@ -91,3 +91,4 @@ public struct StoreContents: Sendable {
   /// Why the value of a key is not known; nil if it is.
   func reason(at key: KeyName) -> String? { gaps[key]?.reason }
 }
+      for key in export.sealed { gaps[key] = Gap(value: .secret, reason: "the export has it encrypted") }

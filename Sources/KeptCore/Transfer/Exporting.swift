@@ -1,12 +1,14 @@
 // The format of an export, one canonical JSON object:
 //
-//   {"declarations":{…},"kept":1,"omitted":["token"],"prefix":"","revision":17,"schemaVersion":2,"unreadable":[…],
-//    "values":{…}}
+//   {"declarations":{…},"encryption":{…},"kept":1,"omitted":["token"],"prefix":"","revision":17,"schemaVersion":2,
+//    "secrets":{…},"unreadable":[…],"values":{…}}
 //
-// "declarations" and "unreadable" are present if requested, "omitted" unless secrets are included, and "schemaVersion"
-// if a program has assigned one. Equal stores have equal exports, except for the revision.
+// "declarations" and "unreadable" are present if requested, "omitted" unless secrets are included, "encryption" and
+// "secrets" if there are encrypted ones, and "schemaVersion" if a program has assigned one. Equal stores have equal
+// exports, except for the revision and for encrypted secrets.
 
 import KeptSchema
+import KeptSecrets
 import KeptSystem
 public import KeptValues
 
@@ -16,19 +18,27 @@ public struct ExportOptions: Sendable {
   public var prefix: String
   /// Whether declarations are included.
   public var includesDeclarations: Bool
-  /// Whether the values of secret keys are included; otherwise only their keys are listed.
+  /// Whether the values of secret keys are included, encrypted with the passphrase; otherwise only their keys are
+  /// listed.
   public var includesSecrets: Bool
+  /// The passphrase that secrets are encrypted with.
+  public var passphrase: String?
+  /// Whether secrets are included as they are, without a passphrase, readable for anyone who can read the export.
+  public var leavesSecretsPlain: Bool
   /// Whether keys that cannot be read are listed, instead of making the export fail.
   public var leavesOutUnreadable: Bool
   public var progress: TransferProgress?
 
   public init(
     prefix: String = "", includesDeclarations: Bool = false, includesSecrets: Bool = false,
-    leavesOutUnreadable: Bool = false, progress: TransferProgress? = nil
+    passphrase: String? = nil, leavesSecretsPlain: Bool = false, leavesOutUnreadable: Bool = false,
+    progress: TransferProgress? = nil
   ) {
     self.prefix = prefix
     self.includesDeclarations = includesDeclarations
     self.includesSecrets = includesSecrets
+    self.passphrase = passphrase
+    self.leavesSecretsPlain = leavesSecretsPlain
     self.leavesOutUnreadable = leavesOutUnreadable
     self.progress = progress
   }
@@ -39,8 +49,8 @@ extension Store {
   ///
   /// Defaults and other layers are not included. In C: `kept_export_json`. In Python: `settings.export()`.
   ///
-  /// Throws `corrupt`, with the key, for a value that cannot be read, and `unsupported` for a storage that cannot list
-  /// its keys.
+  /// Throws `corrupt`, with the key, for a value that cannot be read, `unsupported` for a storage that cannot list its
+  /// keys, and `invalid` for secrets with neither a passphrase nor ``ExportOptions/leavesSecretsPlain``.
   public func export(_ options: ExportOptions = ExportOptions()) throws(StoreError) -> String {
     let export = try Export(of: self, options)
     return try CText.lent({ text throws(StoreError) in try export.write(to: &text, nil) }) {
@@ -80,9 +90,20 @@ private final class Export {
   private var declarations: [(key: KeyName, declaration: Declaration)] = []
   private var omitted: [Value] = []
   private var unreadable: [Value] = []
+  /// What encrypts secrets; nil until there is one.
+  private var seal: ExportSeal?
+  private var sealed: [(key: String, text: String)] = []
 
   init(of store: Store, _ options: ExportOptions) throws(StoreError) {
     (self.options, prefix) = (options, ExactString(options.prefix))
+    let isSealing = options.includesSecrets && !options.leavesSecretsPlain
+    guard isSealing == (options.passphrase != nil), options.includesSecrets || !options.leavesSecretsPlain else {
+      throw StoreError(
+        .invalid,
+        isSealing
+          ? "secrets are exported encrypted, and no passphrase was given; give one, or let them be plain"
+          : "a passphrase and plain secrets exclude each other, and both need secrets to be included; leave one out")
+    }
     contents = try store.contents(below: prefix, to: "export")
   }
 
@@ -122,13 +143,31 @@ private final class Export {
       if item.declaration != nil || item.reason != nil, try !take(item) { return }
       guard item.hasValue else { return }
       try reporter.report(done)
-      if done > 0 { text.append(UInt8(ascii: ",")) }
+      if let passphrase = options.passphrase, item.declaration?.isSecret == true {
+        try seal(item, passphrase, writeValue)
+        return done += 1
+      }
+      if done > sealed.count { text.append(UInt8(ascii: ",")) }
       text.append(quoted: item.key)
       text.append(UInt8(ascii: ":"))
       try writeValue(&text)
       try text.check()
       done += 1
     }
+  }
+
+  private func seal(
+    _ item: StoredItem, _ passphrase: String, _ writeValue: (inout CText) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let made = if let seal { seal } else { try ExportSeal(passphrase: passphrase) }
+    seal = made
+    let key = String(decoding: item.key, as: UTF8.self)
+    let text = try CText.lent(writeValue) { json throws(StoreError) in try made.seal(json, for: KeyName(key)) }
+    // As a member of a text, it would not be read again.
+    do throws(StoreError) { try Value.string(text).checkSize() } catch {
+      throw StoreError(.tooLarge, key: key, "is a secret that is too long for an export; make a backup instead")
+    }
+    sealed.append((key, text))
   }
 
   /// Notes what must be known of an entry; returns whether its value is exported.
@@ -166,11 +205,24 @@ private final class Export {
       }
       text.write("},")
     }
+    if let seal {
+      text.appendName("encryption", isFirst: true)
+      Value.dictionary(seal.parameters).write(to: &text)
+      text.write(",")
+    }
     text.write("\"kept\":\(KeptDocument.version)")
     if !options.includesSecrets { text.append(.array(omitted), as: "omitted") }
     text.append(.string(options.prefix), as: "prefix")
     text.write(",\"revision\":\(contents.revision)")
     if contents.schemaVersion > 0 { text.write(",\"schemaVersion\":\(contents.schemaVersion)") }
+    if seal != nil {
+      text.write(",\"secrets\":{")
+      for (index, (key, sealed)) in sealed.enumerated() {
+        text.appendName(key, isFirst: index == 0)
+        Value.string(sealed).write(to: &text)
+      }
+      text.write("}")
+    }
     if options.leavesOutUnreadable { text.append(.array(unreadable), as: "unreadable") }
     text.write(",\"values\":{")
   }

@@ -28,6 +28,8 @@ public struct ImportOptions: Sendable {
   public var isDryRun: Bool
   /// Whether the declarations in the text are imported, too.
   public var includesDeclarations: Bool
+  /// The passphrase of an export whose secrets are encrypted.
+  public var passphrase: String?
   public var progress: TransferProgress?
 
   /// The size limit of a text, far above any settings file: 1 GiB.
@@ -35,7 +37,8 @@ public struct ImportOptions: Sendable {
 
   public init(
     format: ImportFormat = .kept, prefix: String = "", separator: String = ".", replaces: Bool = false,
-    isDryRun: Bool = false, includesDeclarations: Bool = false, progress: TransferProgress? = nil
+    isDryRun: Bool = false, includesDeclarations: Bool = false, passphrase: String? = nil,
+    progress: TransferProgress? = nil
   ) {
     self.format = format
     self.prefix = prefix
@@ -43,7 +46,13 @@ public struct ImportOptions: Sendable {
     self.replaces = replaces
     self.isDryRun = isDryRun
     self.includesDeclarations = includesDeclarations
+    self.passphrase = passphrase
     self.progress = progress
+  }
+
+  /// Whether a text is an export with encrypted secrets, which needs its passphrase.
+  public static func needsPassphrase(_ bytes: [UInt8]) -> Bool {
+    bytes.withUnsafeBufferPointer(KeptDocument.hasSecrets)
   }
 }
 
@@ -53,7 +62,8 @@ extension Store {
   /// In C: `kept_import`. In Python: `settings.import_text(text)`.
   ///
   /// Throws `invalid` or `tooLarge`, with an offset, for a text that is not in the format; `unsupported` for an export
-  /// of a later version, or of another schema version than the store's; for the first refused key `locked`,
+  /// of a later version, or of another schema version than the store's; `unavailable` for encrypted secrets without a
+  /// passphrase, and `denied` for a wrong one; for the first refused key `locked`,
   /// `wrongType`, `invalid`, `typeConflict` or `tooLarge`; and `busy` if others keep writing. Nothing is changed then.
   /// A dry run reports all refused keys.
   @discardableResult
@@ -109,7 +119,10 @@ extension Store {
   private static func incoming(
     _ bytes: UnsafeBufferPointer<UInt8>, _ options: ImportOptions
   ) throws(StoreError) -> Incoming {
-    if options.format == .kept { return try KeptDocument.read(bytes, prefix: options.prefix, options.progress) }
+    if options.format == .kept {
+      let secrets = SealedSecrets.open(passphrase: options.passphrase)
+      return try KeptDocument.read(bytes, prefix: options.prefix, secrets, options.progress)
+    }
     if options.format == .nestedJSON, options.separator.isEmpty {
       // With it, `{"a":{"bc":1}}` and `{"ab":{"c":1}}` would be one key.
       throw StoreError(.invalid, "the separator between the parts of a key is empty; use one such as a dot")

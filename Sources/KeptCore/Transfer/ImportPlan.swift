@@ -87,6 +87,7 @@ final class ImportPlan {
           change = StoredChange(key: key, old: present[key], new: new)
         }
         guard let change else { continue }
+        try incoming.checkSecret(key, change.new.declaration)
         if change.isOfValue { try layerStack.checkUnlocked(key, change.new.declaration) }
         changes.append(change)
       } catch {
@@ -109,6 +110,9 @@ final class ImportPlan {
       }
       var part = Batch()
       requests.add(key, entry, hasValue: hasValue, to: &part)
+      if requests.wouldShow(key, entry) {
+        throw StoreError(.conflict, key: key.text, "was secret, and is not any more since the import began; try again")
+      }
       batch.putBack(part.part(of: key), of: key)
       if let edit = part.edits[key], edit.value != entry?.value || hasValue && edit == .remove {
         try layerStack.checkUnlocked(key, entry?.declaration)
@@ -154,6 +158,7 @@ private final class ImportRequests: Sendable {
   private let replacesDeclarations: Bool
   // The keys that stay as they are, and those with a value in the text that was refused.
   private let withheld: Set<KeyName>
+  private let sealed: Set<KeyName>
   private let refused: Set<ExactString>
   private let isWithoutSecrets: Bool
 
@@ -165,6 +170,7 @@ private final class ImportRequests: Sendable {
     replaces = rules.replaces
     replacesDeclarations = rules.replaces && rules.includesDeclarations && incoming.declarations != nil
     (withheld, isWithoutSecrets) = (incoming.omitted.union(incoming.unreadable), incoming.isWithoutSecrets)
+    sealed = incoming.sealed
     var (values, declarations): (KeyTable<Value>, [KeyName: Declaration]) = (KeyTable(), [:])
     var refused = Set(refusals.map { ExactString($0.key ?? "") })
     if rules.includesDeclarations {
@@ -181,6 +187,11 @@ private final class ImportRequests: Sendable {
       }
     }
     (self.values, self.declarations, self.refused) = (values, declarations, refused)
+  }
+
+  /// Whether a value that the text has encrypted would not be secret.
+  func wouldShow(_ key: KeyName, _ entry: Entry?) -> Bool {
+    sealed.contains(key) && (declarations[key] ?? entry?.declaration)?.isSecret != true
   }
 
   /// Adds the requests for a key with an entry to a batch.

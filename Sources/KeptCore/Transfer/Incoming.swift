@@ -19,6 +19,8 @@ final class Incoming {
   let separator: String?
   /// The keys of secrets, whose values were left out of the export: they are not changed.
   var omitted: Set<KeyName> = []
+  /// The keys of secrets that are encrypted in the export: their values are stored only where the keys are secret.
+  var sealed: Set<KeyName> = []
   /// The keys whose values could not be read when they were exported: they are not changed.
   var unreadable: Set<KeyName> = []
   /// Whether it was written without the values of secrets.
@@ -40,6 +42,14 @@ final class Incoming {
     self.settings = settings
     self.notCarried = notCarried
     self.separator = separator
+  }
+
+  /// Throws `invalid` if a value that the text has encrypted would not be secret.
+  func checkSecret(_ key: KeyName, _ declaration: Declaration?) throws(StoreError) {
+    guard sealed.contains(key), declaration?.isSecret != true else { return }
+    throw StoreError(
+      .invalid, key: key.text,
+      "is encrypted in the export, but is not declared secret here; import the declarations, too, or declare it first")
   }
 
   struct Setting: Sendable {

@@ -3,7 +3,16 @@
 // An error in the text itself ends the read; an error in one key is a refusal, and all refusals are collected.
 
 import KeptSchema
+import KeptSecrets
 import KeptValues
+
+/// What becomes of encrypted secrets in an export.
+enum SealedSecrets {
+  /// They are opened with the passphrase; without one, the export is refused.
+  case open(passphrase: String?)
+  /// They are listed in ``Incoming/sealed``.
+  case leave
+}
 
 /// The reader of an export.
 final class KeptDocument {
@@ -17,21 +26,35 @@ final class KeptDocument {
   private let found: Incoming
   private var prefix: ExactString = ""
   private var hasValues = false
+  private var encryption: ValueDictionary = [:]
+  private var sealed: [(key: KeyName, bytes: [UInt8])] = []
   // The memory of the settings and declarations.
   private var allowance = Allowance()
 
   /// Reads an export.
   ///
   /// Throws `invalid`, with an offset, if the text is not an export, `unsupported` for one of a later version, and
-  /// `tooLarge`.
+  /// `tooLarge`; and for encrypted secrets `unavailable` without a passphrase, and `denied` for a wrong one.
   /// - Parameter prefix: keys without this prefix are skipped.
   static func read(
-    _ bytes: UnsafeBufferPointer<UInt8>, prefix: String, _ progress: TransferProgress?
+    _ bytes: UnsafeBufferPointer<UInt8>, prefix: String, _ secrets: SealedSecrets, _ progress: TransferProgress?
   ) throws(StoreError) -> Incoming {
     try checkVersion(of: bytes)
     let document = try KeptDocument(bytes, prefix: ExactString(prefix), ProgressReporter(progress, total: bytes.count))
     while let name = try document.members.nextKey() { try document.readMember(name) }
+    document.found.sealed = Set(document.sealed.map(\.key))
+    if case .open(let passphrase) = secrets, !document.sealed.isEmpty { try document.openSecrets(passphrase) }
     return try document.settled()
+  }
+
+  /// Whether an export has encrypted secrets; false for any other text.
+  static func hasSecrets(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard var members = try? JSONMembers(bytes) else { return false }
+    while let name = try? members.nextKey() {
+      if name == "secrets" { return (try? members.ahead()) == .object }
+      guard (try? members.pass()) != nil else { return false }
+    }
+    return false
   }
 
   private init(
@@ -76,6 +99,12 @@ final class KeptDocument {
     case "omitted":
       found.omitted.formUnion(try keys(of: name))
       found.isWithoutSecrets = true
+    case "encryption":
+      guard let parameters = try members.value().asDictionary else {
+        throw StoreError(.invalid, offset: offset, "\"encryption\" must be an object; export the store again")
+      }
+      encryption = parameters
+    case "secrets": try readSecrets()
     case "unreadable": found.unreadable.formUnion(try keys(of: name))
     case "prefix":
       guard case .string(let text) = try members.value() else {
@@ -113,6 +142,52 @@ final class KeptDocument {
         guard error.code != .failed else { throw error.about(name) }
         found.refusals.append(error.about(name))
       }
+    }
+  }
+
+  private func readSecrets() throws(StoreError) {
+    try openObject("secrets")
+    while let name = try members.nextKey() {
+      try reporter.report(members.position)
+      let offset = members.position
+      let part = try members.part()
+      try allowance.take(part.memory + name.utf8.count, to: Self.purpose)
+      guard let key = key(name) else { continue }
+      guard let bytes = try part.value().asString.flatMap(Base64.decode) else {
+        throw StoreError(
+          .invalid, key: name, offset: offset, "is not an encrypted secret, which is base64; export the store again")
+      }
+      sealed.append((key, bytes))
+    }
+  }
+
+  private func openSecrets(_ passphrase: String?) throws(StoreError) {
+    guard let passphrase else {
+      throw StoreError(
+        .unavailable,
+        "the export has encrypted secrets, and no passphrase was given; give the one that it was exported with")
+    }
+    let seal = try ExportSeal(encryption, passphrase: passphrase)
+    let plain = Set(found.settings.map(\.key))
+    for (index, (key, bytes)) in sealed.enumerated() {
+      guard !plain.contains(key) else {
+        throw StoreError(.invalid, key: key.text, "is in \"values\" and in \"secrets\"; export the store again")
+      }
+      guard let opened = try seal.open(bytes, for: key) else {
+        throw index == 0
+          ? StoreError(
+            .denied,
+            "the passphrase is not the one of the export, or its secrets were changed; give the right one, or export "
+              + "again")
+          : StoreError(.corrupt, key: key.text, "its encrypted value was changed, or is of another key; export again")
+      }
+      let value = try? opened.withBytes { json throws(StoreError) in try Value(jsonBytes: json).checkedForStore() }
+      guard let value else {
+        throw StoreError(.corrupt, key: key.text, "its encrypted value is malformed; export again")
+      }
+      try Memory.makeRoom(in: &found.settings, to: Self.purpose)
+      found.settings.append(Incoming.Setting(key: key, value: value))
+      found.secrets.insert(key)
     }
   }
 

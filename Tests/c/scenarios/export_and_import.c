@@ -9,7 +9,7 @@ static uint32_t take_flags(struct run *run, json_object *step) {
     const char *word;
     uint32_t flag;
   } words[] = { { "replace", KEPT_TRANSFER_REPLACE }, { "dry run", KEPT_TRANSFER_DRY_RUN },
-    { "declarations", KEPT_TRANSFER_DECLARATIONS }, { "secrets", KEPT_TRANSFER_SECRETS } };
+    { "declarations", KEPT_TRANSFER_DECLARATIONS }, { "secrets", KEPT_TRANSFER_SECRETS | KEPT_TRANSFER_PLAIN } };
   uint32_t flags = 0;
   json_object *with = take(step, "with");
   for (size_t i = 0; with != NULL && i < json_object_array_length(with); i++) {

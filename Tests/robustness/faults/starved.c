@@ -57,7 +57,7 @@ static void make(void *unused) {
 /* All values and declarations, without the revision. */
 static void describe(kept_store *from, char *text) {
   kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
-  options.flags = KEPT_TRANSFER_DECLARATIONS | KEPT_TRANSFER_SECRETS;
+  options.flags = KEPT_TRANSFER_DECLARATIONS | KEPT_TRANSFER_SECRETS | KEPT_TRANSFER_PLAIN;
   char *json = NULL;
   expect_ok(kept_export_json(from, &options, &json, &why), "look at the store");
   if (strlen(json) >= LARGEST) fail("the store is larger than it should be");

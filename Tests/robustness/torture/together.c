@@ -250,7 +250,7 @@ static void read_export(kept_store *store, struct writer *writer) {
   char *json = NULL;
   seen seen = { 0 };
   int64_t least = load(&writer->acknowledged);
-  options.flags = KEPT_TRANSFER_SECRETS;
+  options.flags = KEPT_TRANSFER_SECRETS | KEPT_TRANSFER_PLAIN;
   options.prefix = name_of(prefix, writer->number, "");
   EXPECT_DONE(kept_export_json(store, &options, &json, &why), "export");
   snprintf(quoted, sizeof quoted, "\"%s", prefix);

@@ -142,7 +142,7 @@ def home(template: Path, tmp_path: Path) -> Path:
 def contents(kept: Kept, folder: Path) -> str:
     """Values, declarations, the revision, and the names of all files but those of `edit`."""
     names = sorted(str(path) for path in folder.rglob("*") if not path.name.startswith("kept-"))
-    return "\n".join([kept("export", "player", "--declarations", "--secrets").out, *names])
+    return "\n".join([kept("export", "player", "--declarations", "--secrets", "--plain").out, *names])
 
 
 def without_names(err: str) -> str:

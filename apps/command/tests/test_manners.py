@@ -148,7 +148,7 @@ def test_an_import_a_restore_or_a_declaration_that_is_refused_makes_no_store(
 
 def test_an_import_of_secrets_that_the_store_would_show_makes_no_store(declared: Kept, tmp_path: Path) -> None:
     assert declared("set", "player", "token", "hunter2").status == 0
-    exported = declared("export", "player", "--secrets", "--declarations").out
+    exported = declared("export", "player", "--secrets", "--plain", "--declarations").out
     done = declared("import", "other", "-", input=exported)
     assert done.status == 3 and "is a secret in the file" in done.err
     assert declared("stores").out == "player\n"

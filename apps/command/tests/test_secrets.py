@@ -35,7 +35,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert kept("declare", "player", "-", input=SCHEMA).status == 0
     assert kept("backup", "player", "backup").status == 0
     assert kept("mark", "good", "player").status == 0
-    assert kept("export", "player", "--secrets", "--output", "export").status == 0
+    assert kept("export", "player", "--secrets", "--plain", "--output", "export").status == 0
     assert kept("set", "player", "token=hunter-new", "pin=770013", 'list=["hunter-a"]').status == 0
     return folder
 
@@ -149,7 +149,7 @@ def test_no_command_prints_a_secret(words: str, input: str, kept: Kept, home: Pa
         "explain player token --json --reveal",
         "diff backup player --reveal",
         "edit player --yes --reveal",
-        "export player --secrets",
+        "export player --secrets --plain",
     ],
 )
 def test_a_secret_is_printed_where_it_is_asked_for(words: str, kept: Kept, home: Path) -> None:

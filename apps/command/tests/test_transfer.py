@@ -63,7 +63,7 @@ def test_a_dry_run_reports_what_would_be_refused(declared: Kept) -> None:
 @pytest.mark.parametrize("dry", [[], ["--dry-run"]])
 def test_a_secret_is_not_imported_into_a_store_that_would_show_it(dry: list[str], declared: Kept) -> None:
     assert declared("set", "player", "token=hunter2", "title=x").status == 0
-    exported = declared("export", "player", "--declarations", "--secrets").out
+    exported = declared("export", "player", "--declarations", "--secrets", "--plain").out
     refused = declared("import", "other", "-", *dry, input=exported)
     assert (refused.status, refused.out) == (3, "")
     assert '"token": is a secret in the file' in refused.err and "--declarations imports" in refused.err
@@ -81,8 +81,8 @@ def test_an_export_says_what_it_leaves_out(declared: Kept) -> None:
     assert declared("set", "player", "token", "hunter2").status == 0
     assert declared("export", "player").err == "kept: left out 1 secret (token); --secrets includes it\n"
     assert declared("export", "player", "--prefix", "audio.").err == ""
-    assert "but does not mark it as secret" in declared("export", "player", "--secrets").err
-    assert declared("export", "player", "--secrets", "--declarations").err == ""
+    assert "but does not mark it as secret" in declared("export", "player", "--secrets", "--plain").err
+    assert declared("export", "player", "--secrets", "--plain", "--declarations").err == ""
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be led by another user")
@@ -122,7 +122,7 @@ def test_a_lost_declaration_is_imported_and_keeps_the_value_hidden(more: list[st
         assert (done.status, "hunter2" in done.out + done.err) == (0, False), (round, done)
     assert "hunter2" not in kept("list", "player").out + kept("export", "player").out
     assert '"a" may have lost its declaration' in kept("doctor", "player").out
-    exported = kept("export", "player", "--declarations", "--secrets").out
+    exported = kept("export", "player", "--declarations", "--secrets", "--plain").out
     assert kept("import", "other", "-", "--declarations", input=exported).status == 0
     assert kept("diff", "player", "other").status == 0
     assert kept("undeclare", "player", "a").status == 0
@@ -154,3 +154,34 @@ def test_a_declaration_that_is_not_known_is_refused_with_one_status(kept: Kept) 
     for dry in ([], ["--dry-run"]):
         done = kept("import", "player", "-", "--declarations", *dry, input=text)
         assert done.status == 3 and '"a": ' in done.err and "newWord" in done.err
+
+
+def test_secrets_of_an_export_are_encrypted_with_a_passphrase(declared: Kept, kept: Kept, tmp_path: Path) -> None:
+    assert declared("set", "player", "token", "-", input="hunter-token").status == 0
+    file, words = tmp_path / "export.json", tmp_path / "words"
+    words.write_text("words\n")
+    words.chmod(0o600)
+    refused = declared("export", "player", "--secrets", "--output", str(file))
+    assert (refused.status, file.exists()) == (3, False)
+    exporting = ["export", "player", "--secrets", "--declarations", "--output", str(file)]
+    assert declared(*exporting, input="words\n").status == 0
+    assert "hunter-token" not in file.read_text()
+    importing = ["import", "other", str(file), "--declarations"]
+    for store in ("other", "third"):
+        assert kept("secrets", store, "init", "--plain").status == 0
+    wrong = kept(*importing, input="wrong\n")
+    assert wrong.status == 4
+    assert "the passphrase is not the one of the export" in wrong.err
+    assert kept("get", "other", "token").status == 1
+    assert "not declared secret here" in kept("import", "other", str(file), input="words\n").err
+    assert kept(*importing, input="words\n").status == 0
+    assert kept("get", "other", "token", "--reveal").out == "hunter-token\n"
+    piped = ["import", "third", "-", "--declarations"]
+    assert kept(*piped, input=file.read_text()).status == 4
+    done = kept(*piped, "--export-passphrase-file", str(words), input=file.read_text())
+    assert done.status == 0
+    assert kept("get", "third", "token", "--reveal").out == "hunter-token\n"
+    shown = declared("diff", str(file), "player")
+    assert '"token": is left out, because the export has it encrypted' in shown.err
+    assert declared("export", "player", "--plain").status == 2
+    assert declared("export", "player", "--secrets", "--plain", "--export-passphrase-file", str(words)).status == 2

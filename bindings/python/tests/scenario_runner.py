@@ -150,6 +150,7 @@ class ScenarioRunner:
 
     def export(self, store: kept.Store, step: Step, _: Any) -> bytes | None:
         asked: Step = {word: True for word in step.pop("with", [])}
+        asked["plain"] = "secrets" in asked
         asked["prefix"] = step.pop("prefix", "")
         if "file" not in step:
             return store.export(**asked).encode()

@@ -234,7 +234,7 @@ def test_the_initial_options_are_the_header_s() -> None:
     assert (options.size, options.durability, options.reserved) == (ctypes.sizeof(options), 0xFFFFFFFF, 0)
     assert options.tag is None
     options = module_of("export_and_import").KEPT_TRANSFER_OPTIONS_INIT()
-    assert "{ sizeof(kept_transfer_options), 0u, NULL, NULL, NULL, NULL }" in HEADER
+    assert "{ sizeof(kept_transfer_options), 0u, NULL, NULL, NULL, NULL, NULL }" in HEADER
     assert (options.size, options.flags) == (ctypes.sizeof(options), 0)
     assert (options.prefix, options.separator, options.progress_context) == (None, None, None)
     assert not options.progress

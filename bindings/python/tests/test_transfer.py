@@ -24,7 +24,9 @@ def test_options_say_what_is_exported(settings: kept.Store) -> None:
     settings.update({"t.token": "hidden", "other": 1})
     exported = json.loads(settings.export(prefix="t."))
     assert (exported["omitted"], exported["values"], exported["prefix"]) == (["t.token"], {}, "t.")
-    exported = json.loads(settings.export(prefix="t.", secrets=True, declarations=True, skip_unreadable=True))
+    exported = json.loads(
+        settings.export(prefix="t.", secrets=True, plain=True, declarations=True, skip_unreadable=True)
+    )
     assert exported["values"] == {"t.token": "hidden"}
     assert exported["declarations"] == {"t.token": {"secret": True, "type": "string"}}
     assert exported["unreadable"] == [] and "omitted" not in exported
@@ -160,6 +162,8 @@ def test_a_lost_declaration_is_imported_and_keeps_the_value_hidden(settings: kep
     report = settings.import_text(text, declarations=True)
     assert (report.declared, report.changed[0].secret, settings["a"]) == (("a",), True, "hunter2")
     assert json.loads(settings.export())["omitted"] == ["a"]
-    assert json.loads(settings.export(declarations=True, secrets=True))["declarations"] == {"a": {"lost": True}}
+    assert json.loads(settings.export(declarations=True, secrets=True, plain=True))["declarations"] == {
+        "a": {"lost": True}
+    }
     with pytest.raises(kept.InvalidError, match="declare the key as before"):
         settings.declare({"a": {"lost": True}})

@@ -72,7 +72,8 @@ import Testing
           let counts = [Monitor<[Int]>([]), Monitor<[Int]>([])]
           let texts = try [model, store].enumerated().map { index, store in
             var options = ExportOptions(
-              prefix: prefix, includesDeclarations: flags & 1 != 0, includesSecrets: flags & 2 != 0)
+              prefix: prefix, includesDeclarations: flags & 1 != 0, includesSecrets: flags & 2 != 0,
+              leavesSecretsPlain: flags & 2 != 0)
             if flags == 0 {
               let seen = counts[index]
               options.progress = { done, total in

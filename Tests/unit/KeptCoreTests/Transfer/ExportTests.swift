@@ -32,7 +32,9 @@ import Testing
   @Test func `has declarations, secrets and the schema version where they exist and on request`() throws {
     try fill()
     try settings.migrate([Migration(to: 2, "nothing") { _ in }])
-    let text = try settings.export(ExportOptions(prefix: "t", includesDeclarations: true, includesSecrets: true))
+    let options = ExportOptions(
+      prefix: "t", includesDeclarations: true, includesSecrets: true, leavesSecretsPlain: true)
+    let text = try settings.export(options)
     let declaration = #"{"secret":true,"type":"string"}"#
     #expect(
       text == #"{"declarations":{"token":\#(declaration)},"kept":1,"prefix":"t","revision":4,"schemaVersion":2,"#

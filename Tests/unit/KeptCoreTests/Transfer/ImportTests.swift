@@ -20,7 +20,7 @@ import Testing
   private func text(_ values: String, _ others: String = "") -> String { #"{"kept":1,"values":\#(values)\#(others)}"# }
 
   private func values(_ store: Store? = nil) throws -> String {
-    let text = try (store ?? settings).export(ExportOptions(includesSecrets: true))
+    let text = try (store ?? settings).export(ExportOptions(includesSecrets: true, leavesSecretsPlain: true))
     return String(text[try #require(text.range(of: "\"values\":")).upperBound...].dropLast())
   }
 

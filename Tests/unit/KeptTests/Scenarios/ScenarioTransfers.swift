@@ -15,7 +15,8 @@ extension ScenarioRunner {
     let store = settings as? Store
     if name.hasPrefix("export_") {
       let options = ExportOptions(
-        prefix: prefix, includesDeclarations: with.contains("declarations"), includesSecrets: with.contains("secrets"))
+        prefix: prefix, includesDeclarations: with.contains("declarations"), includesSecrets: with.contains("secrets"),
+        leavesSecretsPlain: with.contains("secrets"))
       guard let store else { throw StoreError(.unsupported, "a transaction cannot do that") }
       guard let file else { return .text(try store.export(options)) }
       try store.export(to: file, options)

@@ -52,7 +52,7 @@ class ExportScreen(Screen[None]):
         yield PathLine(placeholder="the path of the file to write", id="path")
         with Horizontal():
             yield Check("declarations too", True, id="declarations")
-            yield Check("values of secrets", id="secrets")
+            yield Check("values of secrets, not encrypted", id="secrets")
             yield Check("a backup, not JSON", id="backup")
         yield Static(
             "JSON can be read and imported. A backup contains everything, including secrets and revisions.",
@@ -88,8 +88,9 @@ class ExportScreen(Screen[None]):
             settings = self._session.settings
             if chosen["backup"]:
                 return f"copied revision {settings.backup(path, replace=True)} to {path}"
+            secrets = chosen["secrets"]
             settings.export_file(
-                path, declarations=chosen["declarations"], secrets=chosen["secrets"], progress=progress
+                path, declarations=chosen["declarations"], secrets=secrets, plain=secrets, progress=progress
             )
             return f"wrote {path}"
 

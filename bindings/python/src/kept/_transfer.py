@@ -37,6 +37,8 @@ class Transferring:
         prefix: str = "",
         declarations: bool = False,
         secrets: bool = False,
+        passphrase: str | None = None,
+        plain: bool = False,
         skip_unreadable: bool = False,
         progress: Progress | None = None,
     ) -> str:
@@ -44,12 +46,13 @@ class Transferring:
         not part of it.
 
         It holds the keys that begin with `prefix`; with `declarations`, also what they are declared as; with `secrets`,
-        also the values of secrets, which are otherwise only named. A value that cannot be read is a `CorruptError` with
-        its key, or is left out with `skip_unreadable`.
+        also the values of secrets, which are otherwise only named. They are encrypted with `passphrase`, or with
+        `plain` left as they are, readable for anyone who can read the export; with neither, an `InvalidError`. A value
+        that cannot be read is a `CorruptError` with its key, or is left out with `skip_unreadable`.
         In C: `kept_export_json`. In Swift: `Store.export(_:)`."""
         from ._c.export_and_import import kept_export_json
 
-        options = _export_options(prefix, declarations, secrets, skip_unreadable)
+        options = _export_options(prefix, declarations, secrets, passphrase, plain, skip_unreadable)
         text, errors = c_char_p(), _add_progress(options, progress)
         try:
             calling_back(kept_export_json, self._handle, byref(options), byref(text), kept_error(), errors=errors)
@@ -64,6 +67,8 @@ class Transferring:
         prefix: str = "",
         declarations: bool = False,
         secrets: bool = False,
+        passphrase: str | None = None,
+        plain: bool = False,
         skip_unreadable: bool = False,
         progress: Progress | None = None,
     ) -> None:
@@ -71,7 +76,7 @@ class Transferring:
         with this name is replaced. In C: `kept_export_file`. In Swift: `Store.export(to:_:)`."""
         from ._c.export_and_import import kept_export_file
 
-        options = _export_options(prefix, declarations, secrets, skip_unreadable)
+        options = _export_options(prefix, declarations, secrets, passphrase, plain, skip_unreadable)
         encoded = encoded_text(os.fspath(path), "the path")
         errors = _add_progress(options, progress)
         calling_back(kept_export_file, self._handle, encoded, byref(options), kept_error(), errors=errors)
@@ -86,6 +91,7 @@ class Transferring:
         replace: bool = False,
         dry_run: bool = False,
         declarations: bool = False,
+        passphrase: str | None = None,
         progress: Progress | None = None,
     ) -> ImportReport:
         """Imports a text in one commit: all of it, or nothing.
@@ -94,14 +100,15 @@ class Transferring:
         members of any JSON object are keys, and with `"nested_json"` the objects in it are parts of keys, which
         `separator` joins; `prefix` is put in front of every key. `replace` removes the keys with the prefix that the
         text does not have; `dry_run` changes nothing and reports what would change; `declarations` takes declarations
-        too.
+        too. An export with encrypted secrets needs its `passphrase`: without one, an `UnavailableError`, and with a
+        wrong one, a `DeniedError`.
         `InvalidError`, with its `offset`, for a text that is not of the format; `UnsupportedError` for a later version
         of the format or another schema version than the store's; for the first key that is refused `LockedError`,
         `WrongTypeError`, `InvalidError`, `TypeConflictError` or `TooLargeError`. In these cases nothing is changed.
         In C: `kept_import`. In Swift: `Store.import(_:_:)`."""
         from ._c.export_and_import import kept_import
 
-        options = _import_options(prefix, replace, dry_run, declarations, format, separator)
+        options = _import_options(prefix, replace, dry_run, declarations, format, separator, passphrase)
         encoded = _encoded_import(text)
         return _importing(kept_import, self._handle, encoded, len(encoded), options=options, progress=progress)
 
@@ -115,18 +122,21 @@ class Transferring:
         replace: bool = False,
         dry_run: bool = False,
         declarations: bool = False,
+        passphrase: str | None = None,
         progress: Progress | None = None,
     ) -> ImportReport:
         """Imports a file, as `import_text`. `UnavailableError` if there is no such file, or `DeniedError`.
         In C: `kept_import_file`. In Swift: `Store.import(contentsOf:_:)`."""
         from ._c.export_and_import import kept_import_file
 
-        options = _import_options(prefix, replace, dry_run, declarations, format, separator)
+        options = _import_options(prefix, replace, dry_run, declarations, format, separator, passphrase)
         encoded = encoded_text(os.fspath(path), "the path")
         return _importing(kept_import_file, self._handle, encoded, options=options, progress=progress)
 
 
-def _export_options(prefix: str, declarations: bool, secrets: bool, skip_unreadable: bool) -> kept_transfer_options:
+def _export_options(
+    prefix: str, declarations: bool, secrets: bool, passphrase: str | None, plain: bool, skip_unreadable: bool
+) -> kept_transfer_options:
     """Options of an export for C."""
     from ._c import export_and_import as c
 
@@ -134,10 +144,16 @@ def _export_options(prefix: str, declarations: bool, secrets: bool, skip_unreada
     options.flags = (
         declarations * c.KEPT_TRANSFER_DECLARATIONS
         | secrets * c.KEPT_TRANSFER_SECRETS
+        | plain * c.KEPT_TRANSFER_PLAIN
         | skip_unreadable * c.KEPT_TRANSFER_READABLE
     )
     options.prefix = encoded_text(prefix, A_PREFIX)
+    options.passphrase = _encoded_passphrase(passphrase)
     return options
+
+
+def _encoded_passphrase(passphrase: str | None) -> bytes | None:
+    return None if passphrase is None else encoded_text(passphrase, "the passphrase")
 
 
 def _import_options(
@@ -147,6 +163,7 @@ def _import_options(
     declarations: bool,
     format: Format,
     separator: str,
+    passphrase: str | None,
 ) -> kept_transfer_options:
     """Options of an import for C. An unknown format is an `InvalidError`."""
     from typing import get_args
@@ -166,6 +183,7 @@ def _import_options(
     )
     options.prefix = encoded_text(prefix, A_PREFIX)
     options.separator = encoded_text(separator, "the separator")
+    options.passphrase = _encoded_passphrase(passphrase)
     return options
 
 

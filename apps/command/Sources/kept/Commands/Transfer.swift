@@ -7,7 +7,11 @@ struct Export: ParsableCommand {
     commandName: "export",
     abstract: "Writes the stored values as JSON, which `kept import` reads.",
     usage: "kept export STORE [--prefix PREFIX] [--output FILE]",
-    discussion: "Secrets are left out, and their keys listed, unless --secrets is given.")
+    discussion: """
+      Secrets are left out, and their keys listed, unless --secrets is given. It asks for a new passphrase and \
+      encrypts them with it; if standard input is not a terminal, the passphrase is a line of it. With --plain they \
+      are as they are, readable for anyone who can read the export.
+      """)
 
   @OptionGroup var store: StoreOption
   @Option(help: ArgumentHelp("Only keys that begin with this.", valueName: "text"))
@@ -18,19 +22,35 @@ struct Export: ParsableCommand {
   var output: String?
   @Flag(help: "Include the declarations.")
   var declarations = false
-  @Flag(help: "Include the values of secrets.")
+  @Flag(help: "Include the values of secrets, encrypted with a passphrase.")
   var secrets = false
+  @Option(help: ArgumentHelp("A file with that passphrase.", valueName: "file"))
+  var exportPassphraseFile: String?
+  @Flag(help: "With --secrets: do not encrypt them.")
+  var plain = false
   @Flag(help: "List keys that cannot be read, instead of failing.")
   var readable = false
   @Argument(help: .hidden) var words: [String] = []
 
+  func validate() throws {
+    if !secrets, plain || exportPassphraseFile != nil {
+      throw ValidationError("--plain and --export-passphrase-file are for secrets; add --secrets, or leave them out")
+    }
+    if plain, exportPassphraseFile != nil {
+      throw ValidationError("--plain cannot be combined with --export-passphrase-file")
+    }
+  }
+
   func run() throws {
     let (location, rest) = try store.split(words)
     _ = try rest.expect(0...0, "only the store; see --prefix and --output")
-    let options = ExportOptions(
-      prefix: prefix, includesDeclarations: declarations, includesSecrets: secrets, leavesOutUnreadable: readable,
-      progress: Progress.bar("export"))
+    Passphrase.isAskedFor = secrets
     let settings = try StoreAccess.open(location)
+    let passphrase =
+      try secrets && !plain ? exportPassphraseFile.map(Passphrase.read) ?? HiddenInput.newPassphrase("export") : nil
+    let options = ExportOptions(
+      prefix: prefix, includesDeclarations: declarations, includesSecrets: secrets, passphrase: passphrase,
+      leavesSecretsPlain: plain, leavesOutUnreadable: readable, progress: Progress.bar("export"))
     if let output {
       try settings.export(to: output, options)
     } else {
@@ -66,6 +86,9 @@ struct Import: ParsableCommand {
       output of `dconf dump`, for which kept-gsettings must be installed; - reads standard input. The format is \
       detected from the contents and the name, and printed. A value that Kept cannot hold is reported, and the others \
       are imported; the exit status is then 1. If a declaration or a lock forbids a value, nothing is imported.
+
+      The passphrase of an export with encrypted secrets is asked for; if standard input is not a terminal, it is a \
+      line of it.
       """)
 
   @OptionGroup var store: StoreOption
@@ -84,6 +107,8 @@ struct Import: ParsableCommand {
   var replace = false
   @Flag(help: "Import the declarations of an export, too.")
   var declarations = false
+  @Option(help: ArgumentHelp("A file with the passphrase of an export.", valueName: "file"))
+  var exportPassphraseFile: String?
   @OptionGroup var changing: ChangeOptions
   @Flag(help: "Print the report as JSON.")
   var json = false
@@ -101,6 +126,7 @@ struct Import: ParsableCommand {
   func run() throws {
     let (location, rest) = try store.split(words)
     let path = try rest.expect(1...1, "one file; - for standard input")[0]
+    Passphrase.isAskedFor = true
     let bytes = try path == "-" ? StandardInput.bytes() : File.bytes(of: path)
     let found = try format ?? Self.found(in: bytes, path)
     if format == nil { changing.warn("reading \(path) as \(found.description); --format chooses another format") }
@@ -121,11 +147,14 @@ struct Import: ParsableCommand {
     } catch {
       throw error.shown(in: (try? PlainText(bytes))?.string, "\(path): ", hiding: hidden)
     }
+    let isEncrypted = found == .kept && ImportOptions.needsPassphrase(bytes)
     var options = ImportOptions(
-      prefix: prefix, replaces: replace, isDryRun: changing.dryRun, includesDeclarations: declarations)
+      prefix: prefix, replaces: replace, isDryRun: changing.dryRun, includesDeclarations: declarations,
+      passphrase: try isEncrypted ? passphrase(of: path) : nil)
     func make(in settings: Store) throws(StoreError) -> ImportReport {
       do {
-        if found == .kept, !declarations { try Self.checkSecrets(source, options, settings) }
+        // Encrypted secrets are refused by the import itself.
+        if found == .kept, !declarations, !isEncrypted { try Self.checkSecrets(source, options, settings) }
         return try source.importAll(into: settings, options)
       } catch {
         // An export that has secrets declares them in its text.
@@ -149,6 +178,17 @@ struct Import: ParsableCommand {
     }
     if !report.refused.isEmpty { throw ExitStatus.refused }
     if report.notCarried.contains(where: source.isLoss) { throw ExitStatus.absent }
+  }
+
+  private func passphrase(of path: String) throws(StoreError) -> String {
+    if let exportPassphraseFile { return try Passphrase.read(exportPassphraseFile) }
+    guard path != "-" else {
+      throw StoreError(
+        .unavailable,
+        "the export has encrypted secrets, and standard input is the export itself; give its passphrase by "
+          + "--export-passphrase-file")
+    }
+    return try HiddenInput.passphrase("passphrase of the export")
   }
 
   private static func found(in bytes: [UInt8], _ path: String) throws(StoreError) -> Format {

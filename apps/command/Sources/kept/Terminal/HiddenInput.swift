@@ -32,8 +32,8 @@ enum HiddenInput {
   }
 
   /// Asks for a new passphrase, at a terminal twice.
-  static func newPassphrase() throws(StoreError) -> String {
-    let passphrase = try passphrase("new passphrase")
+  static func newPassphrase(_ whose: String = "") throws(StoreError) -> String {
+    let passphrase = try passphrase("new passphrase\(whose.isEmpty ? "" : " of the \(whose)")")
     if isTerminal, try self.passphrase("the same again") != passphrase {
       throw StoreError(.invalid, "the passphrases differ, and nothing was changed; try again")
     }

@@ -18,6 +18,7 @@ KEPT_TRANSFER_SECRETS = 8
 KEPT_TRANSFER_READABLE = 16
 KEPT_TRANSFER_FLAT = 32
 KEPT_TRANSFER_NESTED = 64
+KEPT_TRANSFER_PLAIN = 128
 
 
 class kept_transfer_options(Structure):
@@ -30,6 +31,7 @@ class kept_transfer_options(Structure):
         ("separator", c_char_p),
         ("progress", kept_progress_callback),
         ("progress_context", c_void_p),
+        ("passphrase", c_char_p),
     )
 
 
