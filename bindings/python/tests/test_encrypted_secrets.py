@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -69,12 +70,13 @@ def test_a_wrong_passphrase_is_an_error_where_another_provider_gives_the_key(sto
         store.unlock_secrets("hunter words")
     passphrase = kept.SecretsProvider("passphrase", passphrase="hunter words")
     store.add_secrets_provider(passphrase)
-    for call in (
+    calls: list[Callable[[], object]] = [
         lambda: store.unlock_secrets("wrong"),
         lambda: store.add_secrets_provider(key, passphrase="wrong"),
         lambda: store.encrypt_secrets(kept.SecretsProvider("passphrase", passphrase="wrong")),
         lambda: store.rotate_secrets(passphrase="wrong"),
-    ):
+    ]
+    for call in calls:
         with pytest.raises(kept.DeniedError, match="passphrase"):
             call()
     store.unlock_secrets("hunter words")
@@ -95,6 +97,20 @@ def test_an_explanation_shows_why_a_secret_is_locked(store: kept.Store, tmp_path
             user = next(finding for finding in found.layers if finding.layer is kept.Layer.USER)
             assert user.outcome == "wins"
             assert "does not exist" in (user.problem or "")
+
+
+def test_items_leave_out_a_locked_secret_only_if_asked(store: kept.Store, tmp_path: Path) -> None:
+    store["open"] = 1
+    store.encrypt_secrets(kept.SecretsProvider.key_file(tmp_path / "key"))
+    store.close()
+    (tmp_path / "key").unlink()
+    with kept.open(tmp_path / "store") as locked:
+        for reading in (locked, locked.snapshot()):
+            assert list(reading.keys()) == ["open", "token"]
+            with pytest.raises(kept.UnavailableError, match="token"):
+                dict(reading.items())
+            readable = reading.items(skip_unreadable=True)
+            assert (dict(readable), len(readable)) == ({"open": 1}, 1)
 
 
 def test_plain_is_a_decision(store: kept.Store) -> None:

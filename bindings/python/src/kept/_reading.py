@@ -199,12 +199,15 @@ class SettingsReading(Mapping[str, "JSON"]):
         encoded = encoded_text(prefix, A_PREFIX)
         return KeysOf(self, prefix, lambda: self._list(encoded))
 
-    def items(self) -> ItemsView[str, JSON]:
+    def items(self, *, skip_unreadable: bool = False) -> ItemsView[str, JSON]:
         """A view of keys and values. A key that another process removes during the iteration is skipped. For the
-        values of one revision, use a transaction or a snapshot."""
+        values of one revision, use a transaction or a snapshot.
+
+        A value that cannot be read ends the iteration: `UnavailableError` for a secret without its key, `CorruptError`
+        for a damaged value. With `skip_unreadable` the view leaves out such keys, which `keys` has."""
         from ._views import ItemsOf
 
-        return ItemsOf(self)
+        return ItemsOf(self, skip_unreadable)
 
     def values(self) -> ValuesView[JSON]:
         """A view of the values, as `items`."""

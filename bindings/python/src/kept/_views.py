@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
 
-from ._errors import AbsentError
+from ._errors import AbsentError, CorruptError, UnavailableError
 from ._types import JSON
 
 
@@ -32,11 +32,18 @@ class ItemsOf(ItemsView[str, JSON]):
 
     _mapping: Mapping[str, JSON]
 
+    def __init__(self, settings: Mapping[str, JSON], skip_unreadable: bool = False) -> None:
+        super().__init__(settings)
+        self._skipped = (AbsentError, CorruptError, UnavailableError) if skip_unreadable else (AbsentError,)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self) if len(self._skipped) > 1 else super().__len__()
+
     def __iter__(self) -> Iterator[tuple[str, JSON]]:
         for key in self._mapping:
             try:
                 yield key, self._mapping[key]
-            except AbsentError:
+            except self._skipped:
                 continue
 
 
