@@ -126,8 +126,9 @@ public func kept_differences_json(
   boundary(error) { () throws(StoreError) in
     let out = try json.required("json")
     try checkFlags(flags, KEPT_DIFFERENCES_SECRETS, "KEPT_DIFFERENCES_SECRETS")
-    let before = try old.contents("old", or: old_file, "old_file")
-    let after = try changed.contents("changed", or: changed_file, "changed_file")
+    // The keys of a store open the secrets of a backup that it is compared with.
+    let before = try old.contents("old", or: old_file, "old_file", for: try? changed.store())
+    let after = try changed.contents("changed", or: changed_file, "changed_file", for: try? old.store())
     out.pointee = try before.differences(to: after).asValue(includesSecrets: flags != 0).newCText()
   }
 }
@@ -135,14 +136,14 @@ public func kept_differences_json(
 extension Optional where Wrapped == OpaquePointer {
   /// The contents of a store or a snapshot, or, for NULL, of a file.
   fileprivate func contents(
-    _ name: StaticString, or file: UnsafePointer<CChar>?, _ fileName: StaticString
+    _ name: StaticString, or file: UnsafePointer<CChar>?, _ fileName: StaticString, for other: Store?
   ) throws(StoreError) -> StoreContents {
     guard (self == nil) != (file == nil) else {
       throw StoreError(
         .invalid,
         "the arguments \"\(name)\" and \"\(fileName)\" are both \(self == nil ? "NULL" : "given"); pass one of them")
     }
-    if file != nil { return try StoreContents(contentsOf: file.text(fileName)) }
+    if file != nil { return try StoreContents(contentsOf: file.text(fileName), for: other) }
     return if let snapshot = try snapshotOrNil() { try StoreContents(snapshot) } else { try StoreContents(store()) }
   }
 }

@@ -16,6 +16,14 @@ public struct StoreContents: Sendable {
   private struct Gap {
     let value: PastValue
     let reason: String
+
+    init(value: PastValue, reason: String) { (self.value, self.reason) = (value, reason) }
+
+    /// A value that cannot be read; a secret that is locked is there.
+    init(_ error: StoreError) {
+      self.init(
+        value: error.code == .unavailable ? .secret : .unknown, reason: "its value cannot be read: \(error.message)")
+    }
   }
   private var values: [KeyName: Value] = [:]
   private var gaps: [KeyName: Gap] = [:]
@@ -37,25 +45,48 @@ public struct StoreContents: Sendable {
     for key in try snapshot.storedKeys(prefix: "") {
       do throws(StoreError) { values[key] = try snapshot.entry(for: key)?.value } catch {
         let lost = snapshot.lost[key]
-        gaps[key] = Gap(
-          value: lost ?? .unknown,
-          reason: lost != nil ? "the history has not kept its value" : "its value cannot be read: \(error.message)")
+        gaps[key] = lost.map { Gap(value: $0, reason: "the history has not kept its value") } ?? Gap(error)
       }
     }
     let declared = try snapshot.declarations().declarations
     declarations = Dictionary(declared.map { ($0.key, $0.declaration) }) { first, _ in first }
   }
 
+  /// Reads a backup.
+  ///
+  /// Secrets that nothing opens are not known. Throws what ``Store/restore(from:passphrase:)`` throws.
+  /// - Parameters:
+  ///   - store: the store whose keys open secrets of the backup, if any.
+  ///   - passphrase: that of the store of which it is a backup.
+  public init(ofBackup path: String, for store: Store? = nil, passphrase: String? = nil) throws(StoreError) {
+    let secrets = try (store?.storage() as? any SecretStorage)?.secrets
+    let backup = try BackupFile(at: path, secrets, passphrase: passphrase, leavesLocked: true)
+    var known: [KeyName: Declaration] = [:]
+    func add(_ declaration: Declaration?, of key: KeyName) throws(StoreError) {
+      try declaration?.checkText(of: key)
+      known[key] = declaration
+    }
+    for keyed in backup.entries {
+      values[keyed.key] = keyed.entry.value
+      try add(keyed.entry.declaration, of: keyed.key)
+    }
+    for entry in backup.locked {
+      gaps[entry.key] = Gap(entry.reason)
+      try add(entry.declaration, of: entry.key)
+    }
+    declarations = known
+  }
+
   /// Reads a file: a backup, or an export.
   ///
-  /// Throws what ``Store/restore(from:passphrase:)`` and ``Store/import(contentsOf:_:)`` throw.
-  public init(contentsOf path: String) throws(StoreError) {
-    let copy = Store(storage: MemoryStorage())
+  /// Throws what ``init(ofBackup:for:passphrase:)`` and ``Store/import(contentsOf:_:)`` throw.
+  /// - Parameter store: as for a backup.
+  public init(contentsOf path: String, for store: Store? = nil) throws(StoreError) {
     if try WholeFile.begins(path, with: Array("KeptVals".utf8)) {
-      try copy.restore(from: path)
-      try self.init(copy.snapshot())
+      try self.init(ofBackup: path, for: store)
       return
     }
+    let copy = Store(storage: MemoryStorage())
     let bytes = try WholeFile.bytes(of: path, atMost: ImportOptions.mostBytes, "a backup or an export")
     let rules = ImportRules(replaces: false, isDryRun: false, includesDeclarations: true, progress: nil)
     do throws(StoreError) {
@@ -69,6 +100,7 @@ public struct StoreContents: Sendable {
       for key in export.unreadable {
         gaps[key] = Gap(value: .unknown, reason: "its value could not be read when it was exported")
       }
+      for key in export.sealed { gaps[key] = Gap(value: .secret, reason: "the export has it encrypted") }
       for key in export.omitted {
         gaps[key] = Gap(value: .secret, reason: "the export leaves out secrets")
       }
@@ -91,4 +123,3 @@ public struct StoreContents: Sendable {
   /// Why the value of a key is not known; nil if it is.
   func reason(at key: KeyName) -> String? { gaps[key]?.reason }
 }
-      for key in export.sealed { gaps[key] = Gap(value: .secret, reason: "the export has it encrypted") }

@@ -2,6 +2,7 @@
 
 import CPlatform
 import KeptEngine
+import KeptSchema
 import KeptSecrets
 import KeptSystem
 import KeptValues
@@ -14,6 +15,10 @@ struct BackupFile {
   /// How its store kept its secrets, and the data keys; nil if it does not say so, or has none.
   private(set) var document: SecretsDocument?
   private(set) var keys: DataKeys?
+  /// Whether it has encrypted secrets.
+  private(set) var hasSealed = false
+  /// The encrypted secrets that nothing opens.
+  private(set) var locked: [UnreadableEntry] = []
 
   /// Reads a backup: a file, or a folder with a store.
   ///
@@ -22,14 +27,17 @@ struct BackupFile {
   /// - Parameters:
   ///   - secrets: what opens secrets of the same store; nil if there is none.
   ///   - passphrase: what opens others, if their store had it.
-  init(at path: String, _ secrets: StoreSecrets? = nil, passphrase: String? = nil) throws(StoreError) {
+  ///   - leavesLocked: whether secrets that nothing opens are listed, instead of making the call fail.
+  init(
+    at path: String, _ secrets: StoreSecrets? = nil, passphrase: String? = nil, leavesLocked: Bool = false
+  ) throws(StoreError) {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw StoreError(.invalid, "the path of a backup must not be empty or contain a NUL")
     }
     do throws(StoreError) {
       guard let place = try UserLinks.resolve(path) else { throw .system("access", path) }
       let states = try kept_is_folder(place) == 1 ? read(folder: place) : read(file: place)
-      try open(states, secrets, passphrase)
+      try open(states, secrets, passphrase, leavesLocked)
     } catch {
       // The remedies for a damaged store do not apply to a backup.
       let isDamaged = error.code == .corrupt && error.key == nil
@@ -70,31 +78,41 @@ struct BackupFile {
     document = try ExactString(json).withBytes { text throws(StoreError) in try SecretsDocument(json: text).ofBackup }
   }
 
-  /// Opens the secrets, with the keys of the store that restores them, or with those of the backup.
+  /// Opens the secrets: with the passphrase, with the keys of the store that restores them, or with the backup's own.
   private mutating func open(
-    _ states: States, _ secrets: StoreSecrets?, _ passphrase: String?
+    _ states: States, _ secrets: StoreSecrets?, _ passphrase: String?, _ leavesLocked: Bool
   ) throws(StoreError) {
-    var opener: BackupSecrets?
     // A wrong one is refused, even if it is not needed.
     if passphrase != nil, let document, !document.isPlain {
       keys = try document.unlock(ProviderAccess(passphrase: passphrase))
     }
-    for (key, state) in states {
-      var state = state
-      if state.isSealed {
-        if opener == nil {
-          if keys == nil { keys = try secrets?.keys(for: document) }
-          if keys == nil {
-            var access = ProviderAccess()
-            access.namedPrograms = try secrets?.namedPrograms() ?? []
-            keys = try document?.unlock(access)
-          }
-          opener = keys.map { BackupSecrets(keys: $0) }
-        }
-        state = try state.opened(key, by: opener)
+    hasSealed = states.contains(where: \.state.isSealed)
+    var refusal: StoreError?
+    if hasSealed, keys == nil {
+      do throws(StoreError) { keys = try unlock(secrets) } catch {
+        guard leavesLocked else { throw error }
+        refusal = error
       }
-      if let entry = Entry(state) { entries.append(KeyedEntry(key: key, entry: entry)) }
     }
+    let opener = keys.map { BackupSecrets(keys: $0) }
+    for (key, state) in states {
+      do throws(StoreError) {
+        if state.isSealed, let refusal { throw refusal }
+        let opened = try state.opened(key, by: opener)
+        if let entry = Entry(opened) { entries.append(KeyedEntry(key: key, entry: entry)) }
+      } catch {
+        guard leavesLocked, error.isOfValue else { throw error }
+        let declaration = state.declaration.map { Declaration.stored($0) }
+        locked.append(UnreadableEntry(key: key, reason: error, revision: state.revision, declaration: declaration))
+      }
+    }
+  }
+
+  private func unlock(_ secrets: StoreSecrets?) throws(StoreError) -> DataKeys? {
+    if let keys = try secrets?.keys(for: document) { return keys }
+    var access = ProviderAccess()
+    access.namedPrograms = try secrets?.namedPrograms() ?? []
+    return try document?.unlock(access)
   }
 
   /// Opens a file to read it.

@@ -165,6 +165,38 @@ def test_a_terminal_is_asked_for_the_passphrase_where_a_secret_is_needed(
     assert (status, asked in shown) == (0, False)
 
 
+def test_a_backup_whose_key_only_a_program_has_is_compared_before_it_is_restored(stored: Kept, tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\necho MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=\n")
+    program.chmod(0o700)
+    assert stored("set", "player", "audio.volume=7").status == 0
+    assert stored("secrets", "player", "init", "--program", str(program)).status == 0
+    backup = tmp_path / "player.backup"
+    assert stored("backup", "player", str(backup)).status == 0
+    # The store itself has named the program.
+    assert stored("diff", "player", str(backup)).status == 0
+    assert stored("set", "player", "audio.volume=8").status == 0
+    assert stored("restore", "player", str(backup), "--dry-run").out == "~ audio.volume: 8 → 7\n"
+    machine = tmp_path / "machine"
+    machine.mkdir()
+    kept = runner(environment_in(machine))
+    rehearsed = kept("restore", "player", str(backup), "--dry-run")
+    assert rehearsed.status == 0
+    assert "+ audio.volume: 7" in rehearsed.out.splitlines()
+    assert "+ token: (secret)" in rehearsed.out.splitlines()
+    exported = stored("export", "player", "--declarations").out
+    assert kept("import", "player", "-", "--declarations", input=exported).status == 0
+    assert kept("secrets", "player", "init", "--plain").status == 0
+    assert kept("set", "player", "token", "-", input="other").status == 0
+    compared = kept("diff", "player", str(backup))
+    assert (compared.status, compared.out) == (1, "~ audio.volume: 8 → 7\n")
+    assert '"token": is left out, because its value cannot be read' in compared.err
+    assert "it is not run" in compared.err
+    rehearsed = kept("restore", "player", str(backup), "--dry-run")
+    assert rehearsed.out == "~ audio.volume: 8 → 7\n"
+    assert '"token": is left out' in rehearsed.err
+
+
 def test_plain_is_a_decision_that_doctor_notes(stored: Kept) -> None:
     assert stored("secrets", "player", "init", "--plain").out == (
         "secrets are plain, readable for anyone who can read the files\n"

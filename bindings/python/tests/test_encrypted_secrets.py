@@ -113,6 +113,28 @@ def test_items_leave_out_a_locked_secret_only_if_asked(store: kept.Store, tmp_pa
             assert (dict(readable), len(readable)) == ({"open": 1}, 1)
 
 
+def test_a_backup_whose_secrets_nothing_opens_is_compared_in_everything_else(store: kept.Store, tmp_path: Path) -> None:
+    store["open"] = 1
+    store.encrypt_secrets(kept.SecretsProvider.key_file(tmp_path / "key"))
+    store.backup(tmp_path / "backup")
+    store["open"] = 2
+    store["token"] = "SECRET2"
+    found = kept.differences(tmp_path / "backup", store)
+    assert ([each.key for each in found.values], found.unknown) == (["open", "token"], ())
+    with kept.open(tmp_path / "other") as other:
+        (tmp_path / "key").unlink()
+        other.update({"open": 1})
+        found = kept.differences(tmp_path / "backup", other)
+        assert [each.key for each in found.values] == ["token"]
+        other.declare(kept.Key("token", str, secret=True))
+        other.keep_secrets_plain()
+        other["token"] = "x"
+        found = kept.differences(tmp_path / "backup", other)
+        assert ([each.key for each in found.values], [each.key for each in found.unknown]) == ([], ["token"])
+        assert "does not exist" in found.unknown[0].reason
+    store.close()
+
+
 def test_plain_is_a_decision(store: kept.Store) -> None:
     assert store.keep_secrets_plain().state == "plain"
     with kept.open("memory:") as memory, pytest.raises(kept.UnsupportedError):

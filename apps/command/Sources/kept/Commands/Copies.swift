@@ -70,13 +70,12 @@ struct Restore: ParsableCommand {
     }
     let known = passphrase ? try Passphrase.ofStore("passphrase of the backup") : nil
     let settings = try StoreAccess.openToWrite(location, changing) {
-      if !changing.dryRun { try $0.restore(from: path, passphrase: known) }
+      guard changing.dryRun else { return _ = try $0.restore(from: path, passphrase: known) }
+      _ = try StoreContents(ofBackup: path, passphrase: known)
     }
     if changing.dryRun {
-      // An export can be compared, and not restored.
-      let copy = try Store.open("memory:")
-      try copy.restore(from: path, passphrase: known)
-      return try StoreContents(copy).printDifferences(since: StoreContents(settings), changing)
+      let backup = try StoreContents(ofBackup: path, for: settings, passphrase: known)
+      return try backup.printDifferences(since: StoreContents(settings), changing)
     }
     let restored = try settings.restore(from: path, passphrase: known)
     Output.standard.isDone = true
@@ -154,10 +153,10 @@ struct Diff: ParsableCommand {
       b = try times.count > 1 ? Self.contents(given[0], given[2], times[1]) : StoreContents(of: given[0])
     } else {
       let both = try given.expect(2...2, "two stores, backups or exports")
-      (a, b) = (try StoreContents(of: both[0]), try StoreContents(of: both[1]))
+      (a, b) = (try StoreContents(of: both[0], with: both[1]), try StoreContents(of: both[1], with: both[0]))
     }
     let found = a.differences(to: b)
-    if !quiet { print(found, isOfFiles: times[0] == nil) }
+    if !quiet { print(found) }
     if !found.values.isEmpty || !found.declarations.isEmpty { throw ExitStatus.absent }
     if let key = found.unknown.first?.key {
       let others = found.unknown.count > 1 ? " and \(Count.of(found.unknown.count - 1, "other key"))" : ""
@@ -168,11 +167,8 @@ struct Diff: ParsableCommand {
     if isLater { throw StoreError(.unavailable, "no differences were found, but there may be earlier ones") }
   }
 
-  private func print(_ found: StoreDifferences, isOfFiles: Bool) {
-    for unknown in found.unknown {
-      let remedy = unknown.isSecret && isOfFiles ? "; see kept export --secrets" : ""
-      Failure.print("\"\(Shown.line(unknown.key.text))\": is left out, because \(Shown.line(unknown.reason))\(remedy)")
-    }
+  private func print(_ found: StoreDifferences) {
+    found.printUnknown()
     if !found.comparesDeclarations {
       Failure.print("the declarations are not compared, because an export has none; see kept export --declarations")
     }
@@ -189,25 +185,38 @@ struct Diff: ParsableCommand {
 
 extension StoreContents {
   /// Reads a store, a backup or an export.
-  init(of name: String) throws {
+  ///
+  /// - Parameter other: what it is compared with: the keys of a store open the secrets of a backup.
+  init(of name: String, with other: String? = nil) throws {
     guard File.isRegular(name) else {
       self = try StoreContents(StoreAccess.open(name, isReadOnly: true))
       return
     }
-    do throws(StoreError) { self = try StoreContents(contentsOf: name) } catch {
+    let store = other.flatMap { File.isRegular($0) ? nil : try? StoreAccess.open($0, isReadOnly: true) }
+    do throws(StoreError) { self = try StoreContents(contentsOf: name, for: store) } catch {
       throw StoreError(error.code, key: error.key, Shown.line(error.message))
     }
   }
 
   /// Prints what changes on the way from other contents to these, in values and declarations.
   func printDifferences(since old: StoreContents, _ changing: ChangeOptions) {
-    for line in old.differences(to: self).lines(reveal: false) { changing.report(line) }
+    let found = old.differences(to: self)
+    found.printUnknown()
+    for line in found.lines(reveal: false) { changing.report(line) }
   }
 }
 
 extension StoreDifferences {
   /// A line for each difference.
   func lines(reveal: Bool) -> [String] { values.map { $0.shown(reveal).line } + declarations.map(\.line) }
+  /// Prints what was not compared, and why.
+  func printUnknown() {
+    for unknown in unknown {
+      let remedy = unknown.reason == "the export leaves out secrets" ? "; see kept export --secrets" : ""
+      Failure.print("\"\(Shown.line(unknown.key.text))\": is left out, because \(Shown.line(unknown.reason))\(remedy)")
+    }
+  }
+
 }
 
 extension StoreDifferences.Difference {
