@@ -29,7 +29,7 @@ extension Store {
   /// the keys that the backup has. The call throws `denied` for a wrong passphrase, and `unavailable` if no provider
   /// gives the keys. Programs that the backup names are run only if this store has them too. Secrets are stored as this
   /// store keeps them; if no one has decided that, as the backup says; and if that says nothing, the call throws
-  /// `unavailable`.
+  /// `unavailable`. It throws `invalid` if encrypted ones would become plain.
   /// - Parameters:
   ///   - path: what ``backup(to:replacing:)`` has written, a file or a folder.
   ///   - passphrase: that of the store of which it is a backup, if its secrets are encrypted.
@@ -43,6 +43,13 @@ extension Store {
     }
     let secrets = storage as? any SecretStorage
     let backup = try BackupFile(at: path, secrets?.secrets, passphrase: passphrase)
+    let isPlain = try secrets.map { secrets throws(StoreError) in try secrets.secrets.document()?.isPlain == true }
+    if backup.hasSealed, isPlain ?? !(storage is MemoryStorage) {
+      throw StoreError(
+        .invalid,
+        "the backup \(path) has encrypted secrets, and this store would have them plain; encrypt its secrets first "
+          + "(kept secrets init), or restore into another store")
+    }
     let folder = try (storage as? any FolderStorage)?.folder
     guard let turn = try MigrationTurn.take(of: shared, in: folder, waiting: options.patience) else {
       throw StoreError(

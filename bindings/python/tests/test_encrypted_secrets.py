@@ -113,6 +113,23 @@ def test_items_leave_out_a_locked_secret_only_if_asked(store: kept.Store, tmp_pa
             assert (dict(readable), len(readable)) == ({"open": 1}, 1)
 
 
+def test_a_backup_with_encrypted_secrets_is_not_restored_where_they_would_be_plain(
+    store: kept.Store, tmp_path: Path
+) -> None:
+    store.encrypt_secrets(kept.SecretsProvider.key_file(tmp_path / "key"))
+    store.backup(tmp_path / "backup")
+    store.close()
+    with kept.open(tmp_path / "other") as other:
+        other.keep_secrets_plain()
+        with pytest.raises(kept.InvalidError, match="would have them plain"):
+            other.restore(tmp_path / "backup")
+        assert list(other) == []
+    assert plain(tmp_path) == []
+    with kept.open(tmp_path / "third") as third:
+        third.restore(tmp_path / "backup")
+        assert (third["token"], third.secrets().state) == ("SECRET1", "encrypted")
+
+
 def test_a_backup_whose_secrets_nothing_opens_is_compared_in_everything_else(store: kept.Store, tmp_path: Path) -> None:
     store["open"] = 1
     store.encrypt_secrets(kept.SecretsProvider.key_file(tmp_path / "key"))
