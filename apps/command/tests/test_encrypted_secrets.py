@@ -197,6 +197,21 @@ def test_a_backup_whose_key_only_a_program_has_is_compared_before_it_is_restored
     assert '"token": is left out' in rehearsed.err
 
 
+def test_an_undo_and_a_restore_of_the_past_have_encrypted_secrets(stored: Kept, tmp_path: Path) -> None:
+    assert stored("secrets", "player", "init", "--key-file", str(tmp_path / "key")).status == 0
+    assert stored("set", "player", "token", "-", input="hunter-2").status == 0
+    undone = stored("undo", "player")
+    assert (undone.status, undone.err) == (0, "")
+    assert stored("get", "player", "token", "--reveal").out == f"{TOKEN}\n"
+    redone = stored("redo", "player")
+    assert (redone.status, redone.err) == (0, "")
+    assert stored("get", "player", "token", "--reveal").out == "hunter-2\n"
+    last = int(stored("log", "player").out.split()[0])
+    restored = stored("restore", "player", f"@{last - 1}")
+    assert (restored.status, restored.err) == (0, "")
+    assert stored("get", "player", "token", "--reveal").out == f"{TOKEN}\n"
+
+
 def test_plain_is_a_decision_that_doctor_notes(stored: Kept) -> None:
     assert stored("secrets", "player", "init", "--plain").out == (
         "secrets are plain, readable for anyone who can read the files\n"

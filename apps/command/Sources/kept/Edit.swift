@@ -154,13 +154,15 @@ final class Edit {
   /// back by an undo.
   ///
   /// - Returns: the keys that differ, or may differ, and are left as they are for these reasons.
-  func restore(_ past: Past) throws(StoreError) -> [KeyName] {
+  ///
+  /// - Parameter secrets: whether the history keeps secrets that are replaced.
+  func restore(_ past: Past, secrets: Bool) throws(StoreError) -> [KeyName] {
     let contents = try StoreContents(past.snapshot)
     let changed = Set(past.history.changes.filter { $0.revision > past.snapshot.revision }.map(\.key))
     var left: [KeyName] = []
     for key in contents.keys.union(try storedKeys(prefix: "")).sorted() {
       let entry = try transaction.entry(for: key)
-      let isKept = entry?.declaration?.isSecret != true && entry?.value?.isKeptByHistory != false
+      let isKept = (secrets || entry?.declaration?.isSecret != true) && entry?.value?.isKeptByHistory != false
       switch contents[key] {
       case .value(let value) where value == entry?.value: continue
       case .absent where entry?.value == nil: continue

@@ -40,8 +40,9 @@ struct Restore: ParsableCommand {
       Before a backup is restored, the previous contents are copied to the folder "quarantine" of the store.
 
       With a time, such as @17 or @2h, all keys get their values of that time again, and `kept undo` undoes this. \
-      Declarations stay as they are. So do secrets and values of more than 65,536 bytes, which the history does not \
-      keep; if such a value has changed since, its key is named, and the exit status is 1.
+      Declarations stay as they are. So do values that the history does not keep: those of more than 65,536 bytes, and \
+      secrets, unless the store encrypts them. If such a value has changed since, its key is named, and the exit \
+      status is 1.
 
       Encrypted secrets of a backup are opened with the keys of the store, with those of the backup, or with its \
       passphrase. If no one has decided how this store keeps secrets, it keeps them as the backup does.
@@ -89,7 +90,8 @@ struct Restore: ParsableCommand {
     var writing = try WritingOptions.parse([])
     writing.changing = changing
     var left: [KeyName] = []
-    try Edit.commit(on: settings, at: location, writing) { left = try $0.restore(past) }
+    let isEncrypted = (try? settings.secretsStatus().state) == .encrypted
+    try Edit.commit(on: settings, at: location, writing) { left = try $0.restore(past, secrets: isEncrypted) }
     if !changing.dryRun {
       changing.report(
         "the store has the values of revision \(past.snapshot.revision)"
@@ -98,8 +100,8 @@ struct Restore: ParsableCommand {
     }
     for key in left {
       Failure.print(
-        "\"\(Shown.line(key.text))\": is left as it is, because the history keeps no secrets and no values of more "
-          + "than 65,536 bytes")
+        "\"\(Shown.line(key.text))\": is left as it is, because the history has no such values of more than "
+          + "65,536 bytes, and secrets only if they were encrypted")
     }
     if !left.isEmpty { throw ExitStatus.absent }
   }
@@ -120,9 +122,9 @@ struct Diff: ParsableCommand {
       differences, and 4 if the comparison cannot be made.
 
       A time is a revision (@17), an age (@90m, @2h, @3d), or a date (@2026-11-24T10:00:00Z); without a second one \
-      it is compared with the current values. The history keeps no secrets and no values of more than 65,536 bytes: \
-      one that is known to differ is shown as (secret) or (not kept), and one that may be the same is left out. Exit \
-      status 4 if one is left out and nothing else differs.
+      it is compared with the current values. The history keeps no values of more than 65,536 bytes, and secrets only \
+      if the store encrypts them: one that is known to differ is shown as (secret) or (not kept), and one that may be \
+      the same is left out. Exit status 4 if one is left out and nothing else differs.
       """)
 
   @OptionGroup var store: StoreOption
@@ -207,8 +209,6 @@ extension StoreContents {
 }
 
 extension StoreDifferences {
-  /// A line for each difference.
-  func lines(reveal: Bool) -> [String] { values.map { $0.shown(reveal).line } + declarations.map(\.line) }
   /// Prints what was not compared, and why.
   func printUnknown() {
     for unknown in unknown {
@@ -217,6 +217,8 @@ extension StoreDifferences {
     }
   }
 
+  /// A line for each difference.
+  func lines(reveal: Bool) -> [String] { values.map { $0.shown(reveal).line } + declarations.map(\.line) }
 }
 
 extension StoreDifferences.Difference {

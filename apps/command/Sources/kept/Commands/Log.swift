@@ -50,8 +50,8 @@ struct Undo: ParsableCommand {
     discussion: """
       Without a revision, it undoes the newest change in `kept log`; called again, it undoes the undo. Nothing else \
       is changed. If a key has changed since, nothing is done, and the keys are listed (exit status 3). `kept redo` \
-      takes back the last undo, unless that has replaced a secret or a value of more than 65,536 bytes, which the \
-      history does not keep. A warning names such keys, also with --dry-run.
+      takes back the last undo, unless that has replaced a value that the history does not keep: one of more than \
+      65,536 bytes, or a secret, unless the store encrypts it. A warning names such keys, also with --dry-run.
       """)
 
   @OptionGroup var store: StoreOption
@@ -93,12 +93,13 @@ struct Undo: ParsableCommand {
     } catch {
       throw refusal(error)
     }
+    let isEncrypted = (try? settings.secretsStatus().state) == .encrypted
     for change in changes {
       changing.report(change.undone.line)
-      guard change.isLost else { continue }
+      guard change.isLost, change.new != .secret || !isEncrypted else { continue }
       changing.warn(
         "\"\(Shown.line(change.key.text))\": the replaced value cannot be restored, because the history keeps no "
-          + "secrets and no values of more than 65,536 bytes")
+          + "values of more than 65,536 bytes, and secrets only if they are encrypted")
     }
   }
 
