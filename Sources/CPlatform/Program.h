@@ -71,9 +71,19 @@ static inline bool kept_program_read(int *file, void *memory, size_t capacity, s
   return done > 0;
 }
 
+/// Whether this process is in the foreground of its terminal, where a program in another group could not ask.
+static inline bool kept_program_has_terminal(void) {
+  int terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+  if (terminal < 0) return false;
+  bool is_foreground = tcgetpgrp(terminal) == getpgrp();
+  close(terminal);
+  return is_foreground;
+}
+
 /// Starts a program with these three files as its standard ones, and no other open ones. It gets the environment, no
-/// blocked or ignored signals, and the terminal of this process. Returns its process, or -1 with errno set.
-static inline pid_t kept_program_start(char *const *arguments, int input, int output, int message) {
+/// blocked or ignored signals, and the terminal of this process, or a process group of its own. Returns its process, or
+/// -1 with errno set.
+static inline pid_t kept_program_start(char *const *arguments, int input, int output, int message, bool has_own_group) {
   extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int) __attribute__((weak));
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
@@ -96,7 +106,10 @@ static inline pid_t kept_program_start(char *const *arguments, int input, int ou
       error = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+    if (has_own_group) flags |= POSIX_SPAWN_SETPGROUP;
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes, flags);
     if (error == 0) error = posix_spawnp(&process, arguments[0], &actions, &attributes, arguments, kept_environment());
     posix_spawnattr_destroy(&attributes);
   }
@@ -116,16 +129,16 @@ static inline bool kept_program_has_ended(pid_t process, int flags, struct kept_
 }
 
 /// Runs a program, never through a shell: `arguments` begin with its name, which is searched in PATH if it has no
-/// slash, and end with NULL. It reads `input`, or /dev/null if there is none, and is killed when its time is over.
-/// Children that it leaves behind are not waited for. A process with other rights than its caller runs none: its
-/// environment is the caller's.
+/// slash, and end with NULL. It reads `input`, or /dev/null if there is none, and is killed when its time is over, with
+/// its children unless it may ask on the terminal. Children that it leaves behind are not waited for. A process with
+/// other rights than its caller runs none: its environment is the caller's.
 static inline struct kept_program kept_program_run(char *const *arguments, const void *input, size_t input_length,
   void *output, size_t output_capacity, char *message, size_t message_capacity, int64_t milliseconds) {
   struct kept_program result = { 0 };
   int in[2] = { -1, -1 }, out[2] = { -1, -1 }, err[2] = { -1, -1 }, watched = -1;
   int64_t end = kept_program_clock() + milliseconds;
   pid_t process = -1;
-  bool is_ready = input_length <= KEPT_PROGRAM_INPUT, ignored = false;
+  bool is_ready = input_length <= KEPT_PROGRAM_INPUT, ignored = false, has_own_group = !kept_program_has_terminal();
   if (!is_ready) errno = E2BIG;
 #if defined(__linux__)
   result.is_refused = getauxval(AT_SECURE);
@@ -135,7 +148,7 @@ static inline struct kept_program kept_program_run(char *const *arguments, const
   if (is_ready && input_length > 0)
     is_ready = kept_program_pipe(in) && write(in[1], input, input_length) == (ssize_t)input_length;
   kept_program_close(&in[1]);
-  if (is_ready) process = kept_program_start(arguments, in[0], out[1], err[1]);
+  if (is_ready) process = kept_program_start(arguments, in[0], out[1], err[1], has_own_group);
   if (process < 0) result.error = errno;
   kept_program_close(&in[0]);
   kept_program_close(&out[1]);
@@ -173,7 +186,9 @@ static inline struct kept_program kept_program_run(char *const *arguments, const
 #if defined(__linux__)
     if (watched >= 0) sent = (int)syscall(424 /* pidfd_send_signal */, watched, SIGKILL, NULL, 0);
 #endif
-    if (sent != 0 && watched < 0) (void)kill(process, SIGKILL);
+    if (sent != 0 && watched < 0) sent = kill(process, SIGKILL);
+    // Before it is collected, its number is that of its group alone.
+    if (sent == 0 && has_own_group) (void)kill(-process, SIGKILL);
     (void)kept_program_has_ended(process, 0, &result);
   }
   kept_program_close(&out[0]);
