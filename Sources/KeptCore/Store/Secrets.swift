@@ -125,14 +125,16 @@ extension Store {
         throw StoreError(
           .invalid, "the secrets of this store are encrypted already, with \(old.names); add the provider to it")
       }
-      return try storage.sealAgain(with: provider.passphrase)
+      return try naming { () throws(StoreError) in try storage.sealAgain(with: provider.passphrase) }
     }
     var document = old ?? .plain()
     let access = try storage.secrets.providerAccess(nil)
-    let (new, key) = try provider.make(for: document, label, access, isNew: true)
+    let (new, key) = try naming { () throws(StoreError) in
+      try provider.make(for: document, label, access, isNew: true)
+    }
     let keys = try document.encrypt(with: new, key, at: .now)
     try storage.replace(old, by: document, keys)
-    try storage.sealAgain(with: nil)
+    try storage.sealAgain(after: "secrets are encrypted from now on, but those that were stored before are not yet")
   }
 
   /// Adds something that can give the key of the secrets, at the end, or renews it if the store has it.
@@ -149,12 +151,14 @@ extension Store {
     var document = old
     var access = try storage.secrets.providerAccess(passphrase)
     if case .program(let arguments) = provider { access.namedPrograms = [arguments.map { ExactString($0) }] }
-    let keys = try document.unlock(access)
+    let keys = try naming { () throws(StoreError) in try document.unlock(access) }
     let isNew = !old.providers.contains { $0.provider?.isSame(as: provider) == true }
-    let (new, key) = try provider.make(for: document, label, access, isNew: isNew)
+    let (new, key) = try naming { () throws(StoreError) in
+      try provider.make(for: document, label, access, isNew: isNew)
+    }
     try document.add(new, key, to: keys)
     try storage.replace(old, by: document, keys)
-    try storage.sealAgain(with: nil)
+    try storage.sealAgain(after: "the provider was added, but not all secrets have the present data key yet")
   }
 
   /// Removes something that can give the key of the secrets.
@@ -183,9 +187,12 @@ extension Store {
     let storage = try secretStorage()
     let old = try storage.encrypted()
     var document = old
-    let keys = try document.rotate(storage.secrets.providerAccess(passphrase), at: .now)
-    try storage.replace(old, by: document, keys)
-    try storage.sealAgain(with: nil)
+    let access = try storage.secrets.providerAccess(passphrase)
+    let keys = try naming { () throws(StoreError) in try document.rotate(access, at: .now) }
+    do throws(StoreError) { try storage.replace(old, by: document, keys) } catch {
+      throw error.said { "the data key is not rotated, and nothing was changed: \($0)" }
+    }
+    try storage.sealAgain(after: "the store has a new data key, but older secrets are not encrypted with it yet")
   }
 
   /// Uses the passphrase of the store in this process, so that secrets can be read and stored.
@@ -194,7 +201,19 @@ extension Store {
   /// none.
   public func unlockSecrets(passphrase: String) throws(StoreError) {
     let storage = try secretStorage()
-    try storage.secrets.use(storage.encrypted().unlock(storage.secrets.providerAccess(passphrase)))
+    let document = try storage.encrypted()
+    let keys = try naming { () throws(StoreError) in
+      try document.unlock(storage.secrets.providerAccess(passphrase))
+    }
+    try storage.secrets.use(keys)
+  }
+
+  /// Calls `body`, whose errors are about a provider, and names the store in them.
+  private func naming<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    do throws(StoreError) { return try body() } catch {
+      guard let path = ((try? (storage() as? any FolderStorage)?.folder.shown) ?? nil) else { throw error }
+      throw error.said { "the secrets of \(path): \($0)" }
+    }
   }
 
   private func secretStorage() throws(StoreError) -> any SecretStorage {
@@ -227,6 +246,13 @@ extension SecretStorage {
       throw StoreError(.invalid, "the secrets of this store are not encrypted; encrypt them first")
     }
     return document
+  }
+
+  /// Seals again what is not, after a change that an error names, because it stays.
+  fileprivate func sealAgain(after change: String) throws(StoreError) {
+    do throws(StoreError) { try sealAgain(with: nil) } catch {
+      throw error.said { "\(change): \($0); then call again" }
+    }
   }
 
   /// Seals again what is not, after the keys were unlocked if they are not.

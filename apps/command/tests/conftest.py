@@ -152,6 +152,18 @@ def on_terminal(
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), output.decode()
 
 
+def mounted(environment: dict[str, str], options: str, script: str) -> subprocess.CompletedProcess[str]:
+    """Runs a script in a folder with a space, on a file system of its own."""
+    begin = f'mkdir -p "a mount" && mount -t tmpfs -o {options} tmpfs "a mount" && cd "$PWD/a mount" || exit 77'
+    done = subprocess.run(
+        ["unshare", "-m", "bash", "-c", f'kept() {{ "$KEPT_COMMAND" "$@"; }}; {begin}\n{script}'],
+        env=environment, capture_output=True, text=True, check=False, timeout=60, cwd=environment["HOME"],
+    )  # fmt: skip
+    if done.returncode == 77 or "unshare" in done.stderr:
+        pytest.skip("this user may mount nothing")
+    return done
+
+
 def settle(folder: Path, kept: Kept) -> Path:
     """The checkpoint of a store that has all values in it: a backup is one, and is put in the place of the store."""
     assert kept("backup", str(folder), "settled").status == 0

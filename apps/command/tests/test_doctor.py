@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Done, Kept, settle, spoil, status_of
+from conftest import Done, Kept, mounted, settle, spoil, status_of
 
 
 def test_a_sound_store_is_well(declared: Kept) -> None:
@@ -377,18 +377,6 @@ def test_the_folder_of_the_remedies_may_have_spaces(kept: Kept, environment: dic
     [line] = [line for line in remedies(kept("doctor", str(folder))) if "chmod" in line]
     in_bash(environment, line.split(": ")[1])
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-
-
-def mounted(environment: dict[str, str], options: str, script: str) -> subprocess.CompletedProcess[str]:
-    """Runs a script in a folder with a space, on a file system of its own."""
-    begin = f'mkdir -p "a mount" && mount -t tmpfs -o {options} tmpfs "a mount" && cd "$PWD/a mount" || exit 77'
-    done = subprocess.run(
-        ["unshare", "-m", "bash", "-c", f'kept() {{ "$KEPT_COMMAND" "$@"; }}; {begin}\n{script}'],
-        env=environment, capture_output=True, text=True, check=False, timeout=60, cwd=environment["HOME"],
-    )  # fmt: skip
-    if done.returncode == 77 or "unshare" in done.stderr:
-        pytest.skip("this user may mount nothing")
-    return done
 
 
 def test_the_file_system_below_a_mount_point_with_a_space_is_known(environment: dict[str, str]) -> None:

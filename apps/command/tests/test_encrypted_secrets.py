@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Kept, environment_in, on_terminal, runner
+from conftest import Kept, environment_in, mounted, on_terminal, runner
 
 TOKEN = "hunter-token"
 
@@ -210,6 +210,29 @@ def test_an_undo_and_a_restore_of_the_past_have_encrypted_secrets(stored: Kept, 
     restored = stored("restore", "player", f"@{last - 1}")
     assert (restored.status, restored.err) == (0, "")
     assert stored("get", "player", "token", "--reveal").out == f"{TOKEN}\n"
+
+
+def test_a_rotation_on_a_full_disk_says_what_was_changed(environment: dict[str, str]) -> None:
+    script = """
+    kept declare ./store - -q <<<'{"properties": {"token": {"type": "string", "secret": true}}}'
+    kept secrets ./store init --key-file "$HOME/key" -q
+    kept set ./store token - -q <<<"hunter-token"
+    long() { head -c 50000 /dev/urandom | base64 -w0; }
+    for i in {1..30}; do long | kept set ./store --undeclared --type string "filler.$i" - -q; done
+    head -c 100m /dev/zero >filler 2>&-; truncate -s -100k filler
+    kept secrets ./store rotate
+    kept secrets ./store
+    kept get ./store token --reveal
+    rm filler
+    kept secrets ./store rotate -q && kept secrets ./store
+    """
+    done = mounted(environment, "size=16m", script)
+    assert "the store has a new data key, but older secrets are not encrypted with it yet" in done.stderr, done
+    assert "then call again" in done.stderr
+    lines = done.stdout.splitlines()
+    assert "to be encrypted with the present key" in lines[0]
+    assert "hunter-token" in lines
+    assert "to be encrypted" not in lines[-2]
 
 
 def test_plain_is_a_decision_that_doctor_notes(stored: Kept) -> None:

@@ -152,6 +152,23 @@ def test_a_backup_whose_secrets_nothing_opens_is_compared_in_everything_else(sto
     store.close()
 
 
+def test_an_error_of_a_provider_names_the_store(store: kept.Store, tmp_path: Path) -> None:
+    with pytest.raises(kept.DeniedError, match=f"the secrets of {tmp_path}/store: .*chmod 600"):
+        (tmp_path / "open").write_bytes(bytes(32))
+        (tmp_path / "open").chmod(0o644)
+        store.encrypt_secrets(kept.SecretsProvider.key_file(tmp_path / "open"))
+    store.encrypt_secrets(kept.SecretsProvider("passphrase", passphrase="words"))
+    calls: list[Callable[[], object]] = [
+        lambda: store.unlock_secrets("wrong"),
+        lambda: store.add_secrets_provider(kept.SecretsProvider.key_file(tmp_path / "key"), passphrase="wrong"),
+        lambda: store.rotate_secrets(),
+    ]
+    for call in calls:
+        with pytest.raises(kept.KeptError, match=f"the secrets of {tmp_path}/store: "):
+            call()
+    store.close()
+
+
 def test_plain_is_a_decision(store: kept.Store) -> None:
     assert store.keep_secrets_plain().state == "plain"
     with kept.open("memory:") as memory, pytest.raises(kept.UnsupportedError):
