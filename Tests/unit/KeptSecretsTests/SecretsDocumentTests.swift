@@ -65,7 +65,7 @@ import Testing
     for changed in flipped(wrapped) {
       var document = document
       document.providers[0].wrapped["1"] = .string(Base64.text(changed))
-      #expect(error { try document.unlock(access("correct horse")) }?.code == .unavailable)
+      #expect(error { try document.unlock(access("correct horse")) }?.code == .denied)
     }
     #expect(try document.unlock(access("correct horse")).open(sealed, "token", 1) == [5])
   }
