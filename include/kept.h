@@ -455,7 +455,8 @@ KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const vo
  *   replacedBy             of deprecated keys; the key to set instead, which the report names
  *   renamedFrom            the name that the key had before. Declaring the key moves the value stored under that
  *                          name, in one commit with the tag "renamed", if it is newer than the key's own value or
- *                          removal. A value that does not fit stays where it is (KEPT_MISFIT). The store
+ *                          removal, and removes it if it is older. A value that does not fit stays where it is
+ *                          (KEPT_MISFIT). The store
  *                          leaves the keyword out if the name is a secret and the key is not (KEPT_MISFIT). The
  *                          former name of a secret becomes a secret, and so does the former name of that
  *   summary                what the key is for, in one sentence
@@ -736,7 +737,8 @@ KEPT_API kept_status kept_history_json(kept_store *store, const char *key, uint3
                                        kept_error *error);
 
 /** Restores the values that the commit with a revision has replaced, as one new commit, which can be undone, too.
- *  Nothing else is changed; declarations stay as they are.
+ *  Nothing else is changed; declarations stay as they are, and a value under the former name of a key that has one
+ *  is not restored.
  *  @param options  the tag and durability of the new commit; NULL for the defaults
  *  @param[out] keys  receives the restored keys as a JSON array; free it with kept_free(); may be NULL
  *  @return KEPT_OK; or, with nothing changed, KEPT_ABSENT if the history does not have all of that commit, or has

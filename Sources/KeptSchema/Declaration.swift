@@ -29,6 +29,11 @@ public final class Declaration: @unchecked Sendable {
   ///
   /// Declaring the key moves the value stored under it.
   public var formerName: KeyName? { contents.formerName }
+  /// ``formerName``; a declaration that has none is not parsed.
+  package var writtenFormerName: KeyName? {
+    let names = ExactString(json).withBytes { DeclarationList.formerNames(in: UnsafeRawBufferPointer($0)) }
+    return names.isEmpty ? nil : formerName
+  }
   /// Why values cannot be checked against the stored declaration: `unsupported` if a later version has written it,
   /// `corrupt` if it is not a JSON object.
   package var unreadable: StoreError? { contents.unreadable }

@@ -2,6 +2,7 @@
 // any point leaves either the old state or the new one.
 
 import CPlatform
+import KeptSchema
 import KeptSecrets
 import KeptSystem
 public import KeptValues
@@ -101,9 +102,11 @@ extension Store {
     if schemaVersion { batch.schemaVersion = backup.schemaVersion }
     try Allowance.ask(forEntries: 2 * backup.entries.count, to: "restore the backup")
     batch.reserve(backup.entries.count)
+    let superseded = superseded(in: backup)
     for keyed in backup.entries {
       let (key, entry) = (keyed.key, keyed.entry)
-      batch.edit(key, entry.value.map { .set($0) } ?? .remove)
+      let value = superseded.contains(key) ? nil : entry.value
+      batch.edit(key, value.map { .set($0) } ?? .remove)
       // Removing the current declaration first allows one of another type.
       if replaced == nil { batch.declare(key, nil) }
       if let declaration = entry.declaration { batch.declare(key, declaration) }
@@ -123,5 +126,17 @@ extension Store {
       batch.declare(key, nil)
     }
     return batch
+  }
+  /// The former names with values that are older than those of their keys: restored, they might be newer.
+  private func superseded(in backup: BackupFile) -> Set<KeyName> {
+    var keys: [KeyName: Entry] = [:]
+    for keyed in backup.entries where keyed.entry.value != nil {
+      if let name = keyed.entry.declaration?.writtenFormerName { keys[name] = keyed.entry }
+    }
+    var superseded: Set<KeyName> = []
+    for keyed in backup.entries {
+      if let own = keys[keyed.key], !isNewer(keyed.entry, than: own) { superseded.insert(keyed.key) }
+    }
+    return superseded
   }
 }

@@ -67,7 +67,7 @@ extension SettingsAccess {
     return try declare(list.declarations, markedBy: try storage.mark(of: text))
   }
 
-  private func hasValue(underAny names: [KeyName]) throws(StoreError) -> Bool {
+  func hasValue(underAny names: [KeyName]) throws(StoreError) -> Bool {
     for name in names {
       guard let entry = try readableEntry(for: name) else { continue }
       if entry.value != nil { return true }
@@ -321,9 +321,13 @@ extension Store {
     var renaming = Renaming(try hidingFormerNames(of: list, in: settings))
     guard list.contains(where: { $0.declaration.formerName != nil }) else { return renaming }
     let secrets = secrets(in: renaming.list)
+    var waiting: Set<KeyName> = []
     layerStack.watchAgain()
     for (index, (key, declaration)) in list.enumerated() {
       guard let name = declaration.formerName else { continue }
+      // A value that may still be needed under this name stays there.
+      var isDone = false
+      defer { if !isDone { waiting.insert(name) } }
       let former = try settings.readableEntry(for: name)
       let isSecret = former?.declaration?.isSecret == true || hasStoredAsSecret(name) || secrets.contains(name)
       if isSecret && !renaming.list[index].declaration.isSecret {
@@ -335,12 +339,16 @@ extension Store {
               + "key that is not secret; declare the new name secret too"))
         continue
       }
+      guard let former, layerStack.layers.lockedName(of: key, declaration) == nil else { continue }
+      let isLocked = try settings.isLocked(name, former)
+      guard former.value != nil || isLocked else { continue }
       let own = try settings.readableEntry(for: key)
-      guard let former, isNewer(former, than: own), layerStack.layers.lockedName(of: key, declaration) == nil else {
+      guard isNewer(former, than: own) else {
+        isDone = own.map { isNewer($0, than: former) } == true
+        if isDone { renaming.edits.put(name, .remove) }
         continue
       }
       guard let value = former.value else {
-        guard try settings.isLocked(name, former) else { continue }
         renaming.misfits.append(
           StoreError(
             .unavailable, key: key.text,
@@ -357,22 +365,24 @@ extension Store {
             "has its value under the former name \"\(Excerpt.of(name.text))\", and stays there until someone decides "
               + "how this store keeps secrets; run kept secrets STORE init, and declare it again"))
       } else {
-        if renaming.edits[name] == nil { renaming.edits.put(name, .remove) }
+        isDone = true
+        renaming.edits.put(name, .remove)
         renaming.edits.put(key, .set(value))
       }
     }
+    for name in waiting { renaming.edits.remove(name) }
     return renaming
   }
 
-  /// Whether the value under a former name is newer than the key's own, or its removal.
-  private func isNewer(_ former: Entry, than own: Entry?) -> Bool {
-    guard let own, own.value != nil || own.revision > 0 else { return true }
+  /// Whether a value is newer than another one, or its removal.
+  func isNewer(_ one: Entry, than other: Entry?) -> Bool {
+    guard let other, other.value != nil || other.revision > 0 else { return true }
     // What a transaction has written itself has no revision yet, and is newer than all others.
-    return own.revision &- 1 < former.revision &- 1
+    return other.revision &- 1 < one.revision &- 1
   }
 
   /// The declarations of keys that are not secret and have a secret as their former name, without it.
-  fileprivate func declarations(
+  func declarations(
     losing secrets: Set<KeyName>, in settings: any SettingsAccess
   ) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] {
     guard !secrets.isEmpty else { return [] }
@@ -441,7 +451,7 @@ private struct Renaming {
   /// The list as it is declared: the former names of secrets are secrets, and no other key has one of these as its
   /// former name.
   var list: [(key: KeyName, declaration: Declaration)]
-  /// The moves of values that are newer than the keys' own.
+  /// The moves of values that are newer than the keys' own, and the removals of older ones.
   var edits = KeyTable<Batch.Edit>()
   /// The former names that become secret.
   let hidden: Set<KeyName>

@@ -24,7 +24,8 @@ extension Store {
 
   /// Restores the values that the commit with a revision has replaced, as one new commit, which can be undone, too.
   ///
-  /// Nothing else is changed. Declarations stay as they are. In C: `kept_undo`. In Python: `settings.undo(revision)`.
+  /// Nothing else is changed. Declarations stay as they are, and a value under the former name of a key that has one is
+  /// not restored. In C: `kept_undo`. In Python: `settings.undo(revision)`.
   ///
   /// Throws, with nothing changed: `absent` if the history does not have the whole commit, or has it as a part of a
   /// later one; `conflict`, with a list, if one of its keys has changed since; `unsupported` if an old value was not
@@ -44,6 +45,14 @@ extension Store {
       let changes = try self.changes(of: revision, transaction)
       keys = changes.map(\.key.text)
       for change in changes { try transaction.restore(change) }
+      // Under a former name, a value that is put back would be newer than that of the key.
+      let removed = Set(changes.lazy.filter { $0.new == .absent }.map(\.key))
+      for (key, declaration) in removed.isEmpty ? [] : try storage().declarations(prefix: "") {
+        guard let name = declaration.writtenFormerName, removed.contains(name),
+          try transaction.hasValue(underAny: [key])
+        else { continue }
+        _ = try transaction.delete(name)
+      }
     }
     if isDryRun {
       let transaction = try begin()

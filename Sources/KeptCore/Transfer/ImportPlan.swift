@@ -126,7 +126,7 @@ final class ImportPlan {
   /// The report of changes that were planned or made.
   func report(of changes: [StoredChange], at revision: Revision) -> ImportReport {
     var report = ImportReport()
-    (report.revision, report.notCarried) = (revision, incoming.notCarried)
+    (report.revision, report.notCarried) = (revision, incoming.notCarried + requests.superseded)
     report.refused = refusals.map { ImportReport.Refusal(key: $0.key ?? "", reason: $0.message) }
     report.unchanged = wish.edits.count - refusedEdits
     report.changed.reserveCapacity(changes.count)
@@ -161,6 +161,8 @@ private final class ImportRequests: Sendable {
   private let sealed: Set<KeyName>
   private let refused: Set<ExactString>
   private let isWithoutSecrets: Bool
+  /// The values under former names of keys that have values in the text, too.
+  let superseded: [NotCarried]
 
   /// - Parameter refusals: gets one for each secret that would be split.
   init(
@@ -186,6 +188,18 @@ private final class ImportRequests: Sendable {
         values.put(setting.key, setting.value)
       }
     }
+    var superseded: [NotCarried] = []
+    for key in values.map(\.key) {
+      guard let name = (declarations[key] ?? present[key]?.declaration)?.writtenFormerName, values[name] != nil else {
+        continue
+      }
+      superseded.append(
+        NotCarried(
+          place: name.text,
+          reason: "it is the former name of \"\(Excerpt.of(key.text))\", whose value is imported instead"))
+    }
+    for one in superseded { if let name = try? KeyName(one.place) { values.remove(name) } }
+    self.superseded = superseded
     (self.values, self.declarations, self.refused) = (values, declarations, refused)
   }
 

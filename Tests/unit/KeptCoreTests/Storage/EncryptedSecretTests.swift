@@ -445,6 +445,18 @@ import Testing
     #expect(try store.value(forKey: "name") == "SECRET1" && !store.contains("token"))
   }
 
+  @Test func `is not replaced by an older value, once an older program has declared its former name again`() throws {
+    let store = try reopen()
+    try store.declare(listJSON: Self.renamed)
+    try store.declare(Declaration(json: #"{"type":"string"}"#), forKey: "token")
+    try store.set("older", forKey: "token")
+    try store.set("SECRET2", forKey: "name")
+    for _ in 1...2 {
+      #expect(try store.declare(listJSON: Self.renamed).isEmpty)
+      #expect(try store.value(forKey: "name") == "SECRET2" && !store.contains("token"))
+    }
+  }
+
   @Test func `that is locked moves from a former name later, when the list is declared again`() throws {
     try reopen().close()
     try lock()

@@ -111,10 +111,10 @@ import Testing
     try store.set(3, forKey: "old")
     try store.set(1, forKey: "new")
     let revision = try store.currentRevision()
-    #expect(try declare(text, in: store) && store.value(forKey: "new") == 1)
+    #expect(try declare(text, in: store) && store.value(forKey: "new") == 1 && store.keys() == ["new"])
     try store.set(7, forKey: "old")
     #expect(try store.declare(listJSON: text).map(\.key) == ["new"])
-    #expect(try store.currentRevision() == revision + 1)
+    #expect(try store.currentRevision() == revision + 2)
   }
 
   @Test func `makes the former names of its secrets secret again, and is not read otherwise`() throws {

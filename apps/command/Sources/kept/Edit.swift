@@ -160,10 +160,15 @@ final class Edit {
     let contents = try StoreContents(past.snapshot)
     let changed = Set(past.history.changes.filter { $0.revision > past.snapshot.revision }.map(\.key))
     var left: [KeyName] = []
+    // Under a former name, a value that is put back would be newer than that of its key.
+    var superseded: Set<KeyName> = []
+    for (key, declaration) in try transaction.store.declarations().declarations {
+      if let name = declaration.formerName, case .value = contents[key] { superseded.insert(name) }
+    }
     for key in contents.keys.union(try storedKeys(prefix: "")).sorted() {
       let entry = try transaction.entry(for: key)
       let isKept = (secrets || entry?.declaration?.isSecret != true) && entry?.value?.isKeptByHistory != false
-      switch contents[key] {
+      switch superseded.contains(key) ? .absent : contents[key] {
       case .value(let value) where value == entry?.value: continue
       case .absent where entry?.value == nil: continue
       case .unknown where !changed.contains(key): continue

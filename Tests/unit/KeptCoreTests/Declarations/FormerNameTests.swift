@@ -1,0 +1,114 @@
+// Values under the former name of a key, next to a value of the key.
+
+import Foundation
+@testable import KeptSchema
+@testable import KeptValues
+import Testing
+
+@testable import KeptCore
+
+@Suite struct `A value under a former name` {
+  private let folder: TemporaryFolder
+  private let store: Store
+  private let list = #"{"properties":{"new":{"type":"integer","renamedFrom":"old"}}}"#
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = try Store.open(folder.path + "/store")
+  }
+
+  private func declare() throws { #expect(try store.declare(listJSON: list).isEmpty) }
+
+  private func stored() throws -> [String: Value] {
+    try Dictionary(uniqueKeysWithValues: store.keys().map { ($0, try #require(try store.value(forKey: $0))) })
+  }
+
+  @Test func `is removed if the key has a newer one, or was reset since`() throws {
+    try declare()
+    try store.set(10, forKey: "old")
+    try store.set(70, forKey: "new")
+    try declare()
+    #expect(try stored() == ["new": 70])
+    try store.set(20, forKey: "old")
+    #expect(try store.remove("new"))
+    try declare()
+    #expect(try stored() == [:])
+  }
+
+  @Test func `does not come back by an undo, and replaces no value of the key`() throws {
+    try declare()
+    try store.set(10, forKey: "old")
+    try store.set(70, forKey: "new")
+    try declare()
+    #expect(try store.undo(revision: store.currentRevision()) == ["old"])
+    try declare()
+    #expect(try stored() == ["new": 70])
+    // A move is undone.
+    try store.set(20, forKey: "old")
+    try declare()
+    #expect(try stored() == ["new": 20])
+    try store.undo(revision: store.currentRevision())
+    try declare()
+    #expect(try stored() == ["new": 70])
+    try store.remove("new")
+    try store.set(30, forKey: "old")
+    try declare()
+    try store.undo(revision: store.currentRevision())
+    #expect(try stored() == ["old": 30])
+  }
+
+  @Test func `does not come back by a restore, unless it was newer`() throws {
+    try declare()
+    try store.set(10, forKey: "old")
+    try store.set(70, forKey: "new")
+    try store.backup(to: folder.path + "/older")
+    try store.set(20, forKey: "old")
+    try store.backup(to: folder.path + "/newer")
+    try store.set(30, forKey: "old")
+    try store.restore(from: folder.path + "/older")
+    try declare()
+    #expect(try stored() == ["new": 70])
+    try store.restore(from: folder.path + "/newer")
+    try declare()
+    #expect(try stored() == ["new": 20])
+  }
+
+  @Test func `is not imported next to a value of the key`() throws {
+    try declare()
+    try store.set(10, forKey: "old")
+    try store.set(70, forKey: "new")
+    let text = try store.export()
+    #expect(try store.remove("old"))
+    let report = try store.import(text)
+    #expect(report.notCarried.map(\.place) == ["old"] && report.changed.isEmpty)
+    #expect(try stored() == ["new": 70])
+    let older = Store(storage: MemoryStorage())
+    try older.set(20, forKey: "old")
+    try store.import(older.export())
+    try declare()
+    #expect(try stored() == ["new": 20])
+  }
+
+  @Test func `stays as long as one of its keys has not taken it`() throws {
+    let both = #"""
+      {"properties":{"a":{"type":"integer","renamedFrom":"old","maximum":100},
+      "b":{"type":"integer","renamedFrom":"old"}}}
+      """#
+    try store.set(200, forKey: "old")
+    for _ in 1...2 {
+      #expect(try store.declare(listJSON: both).map(\.key) == ["a"])
+      #expect(try stored() == ["old": 200, "b": 200])
+    }
+  }
+
+  @Test func `is not declared by a rename to it, and is not read once it is a secret`() throws {
+    try declare()
+    try store.rename("new", to: "old")
+    #expect(try store.declaration(forKey: "old")?.json == #"{"type":"integer"}"#)
+    try declare()
+    try store.drop("old")
+    try store.declare(Declaration(json: #"{"type":"integer","secret":true}"#), forKey: "secret")
+    try store.rename("secret", to: "old")
+    #expect(try store.declaration(forKey: "new")?.formerName == nil)
+  }
+}
