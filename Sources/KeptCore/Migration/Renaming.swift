@@ -1,5 +1,6 @@
 // Key operations of migrations, in a transaction or on their own.
 
+import KeptSchema
 public import KeptValues
 
 extension SettingsAccess {
@@ -39,7 +40,11 @@ extension SettingsAccess {
     // Locks do not cover a declaration alone, but its default would be read under the other name.
     store.layerStack.watchAgain()
     for name in [key, other] { try store.checkUnlocked(name) }
-    if let declaration = entry.declaration { _ = try declare([key, other], [nil, declaration]) }
+    if let declaration = entry.declaration {
+      let renamed = declaration.formerName == other ? try declaration.changing("renamedFrom", to: nil) : declaration
+      let others = try store.declarations(losing: renamed.isSecret ? [other] : [], in: self)
+      _ = try declare([key, other] + others.map(\.key), [nil, renamed] + others.map { $0.declaration })
+    }
     guard let value = entry.value else { return true }
     _ = try delete(key)
     _ = try put(value, for: other, ifRevision: nil)
