@@ -21,6 +21,7 @@ from conftest import (
     report,
     run,
     wait_for,
+    wait_for_refusal,
 )
 
 
@@ -123,11 +124,18 @@ def test_keys_that_differ_in_their_normal_form_are_shown_apart(etcd: Etcd, fleet
     assert done.out.splitlines()[0] == f'~ managed {composed}: "{composed}" → "{decomposed}"'
 
 
-def test_a_secret_is_not_shown(etcd: Etcd, fleet: Fleet) -> None:
+def test_a_secret_is_not_published(etcd: Etcd, fleet: Fleet, machine: Machine) -> None:
+    document = '{"values": {"token": "hunter2"}}'
     assert fleet("publish", "--declarations", "-", input=SCHEMA).status == 0
-    done = fleet("publish", "--managed", "-", input='{"values": {"token": "hunter2"}}')
-    assert "+ managed token: (secret)" in done.out
-    assert "hunter2" not in done.out
+    done = fleet("publish", "--managed", "-", "--undeclared", input=document)
+    assert (done.status, done.out) == (3, "") and "token" in done.err and "in plain" in done.err
+    assert "hunter2" not in done.err and etcd.get(key("managed")) == ""
+    # Nor does a machine take it, if another program has put it there.
+    etcd.put(key("managed"), document)
+    wait_for_refusal(etcd, "managed", "declared secret")
+    assert not machine.managed.exists()
+    done = fleet("publish", "--managed", "-", input="{}")
+    assert "- managed token: (secret)" in done.out and "hunter2" not in done.out + machine.log
 
 
 def test_status_shows_who_has_what(etcd: Etcd, fleet: Fleet, start_machine: StartMachine) -> None:

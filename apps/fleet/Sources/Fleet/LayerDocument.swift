@@ -36,6 +36,10 @@ package struct LayerDocument: Sendable {
     for member in values {
       let key = try KeyName(member.key.text)
       guard let declaration = declared[key] else { continue }
+      guard !declaration.isSecret else {
+        throw StoreError(
+          .invalid, key: key.text, "is declared secret, and etcd would have its value in plain; leave it out")
+      }
       do throws(StoreError) { _ = try declaration.admitted(member.value) } catch {
         throw StoreError(error.code, key: key.text, error.message)
       }
