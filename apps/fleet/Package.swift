@@ -13,6 +13,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-asn1", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-certificates", from: "1.19.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.90.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     // Its traits would bring in all of Foundation, and make the program twice as large.
@@ -43,6 +44,7 @@ let package = Package(
       name: "Fleet",
       dependencies: [
         "Etcd",
+        .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "Kept", package: "kept"),
         .product(name: "Logging", package: "swift-log"),
       ]),

@@ -367,6 +367,14 @@ def kept(*arguments: str, input: str = "") -> Done:
     return run([os.environ["KEPT_COMMAND"], *arguments], input)
 
 
+def lose_declarations(store: Path, *keys: str) -> None:
+    """Leaves what a salvage leaves that could not read the declarations of keys."""
+    for key in keys:
+        kept("undeclare", str(store), key)
+    export = {"kept": 1, "values": {}, "declarations": {key: {"lost": True} for key in keys}}
+    assert kept("import", str(store), "-", "--declarations", input=json.dumps(export)).status == 0
+
+
 def wait_until_same(etcd: Etcd, prefix: str, *machines: SyncMachine) -> None:
     """Waits until machines have nothing to send, and have the values that etcd has."""
 

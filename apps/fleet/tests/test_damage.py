@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-from pathlib import Path
 
 import pytest
 
-from conftest import Etcd, StartSync, kept, wait_for, wait_until_same
+from conftest import Etcd, StartSync, kept, lose_declarations, wait_for, wait_until_same
 
 PREFIX = "/kept-users/anna"
-
-
-def lose_declarations(store: Path, *keys: str) -> None:
-    """Leaves what a salvage leaves that could not read the declarations of keys."""
-    for key in keys:
-        kept("undeclare", str(store), key)
-    export = {"kept": 1, "values": {}, "declarations": {key: {"lost": True} for key in keys}}
-    assert kept("import", str(store), "-", "--declarations", input=json.dumps(export)).status == 0
 
 
 def test_a_secret_whose_declaration_is_lost_stays_on_the_machine(etcd: Etcd, start_sync: StartSync) -> None:

@@ -124,6 +124,9 @@ struct Status: AsyncParsableCommand {
             + (published.map { $0 == applied ? "" : ", published is \($0)" } ?? ""))
       }
     }
+    if let keys = value["secretsKeys"]?.asArray?.compactMap(\.asString) {
+      lines.append("secrets are sealed with the first of these keys: \(keys.joined(separator: ", "))")
+    }
     if let conflicts = value["conflicts"] {
       let pending = value["pending"]?.json ?? "not known"
       lines.append("pending keys: \(pending); conflicts since the start: \(conflicts.json)")

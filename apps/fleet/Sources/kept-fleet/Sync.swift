@@ -6,11 +6,14 @@ import Kept
 struct Sync: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Keeps a user's settings the same on several machines.",
-    usage: "kept-fleet sync IDENTIFIER --etcd URL... [--prefix PREFIX] [--conflicts etcd | local]",
+    usage: """
+      kept-fleet sync IDENTIFIER --etcd URL... [--prefix PREFIX] [--conflicts etcd | local] [--secrets-key FILE]...
+      """,
     discussion: """
       Every value that the user has set is a key of etcd, PREFIX/IDENTIFIER/user/KEY, as the JSON of \
       `kept get --json`. Changes are sent in both directions. If both have changed, etcd's value wins, and \
-      the one of this machine is in `kept log`. Secrets stay on the machine.
+      the one of this machine is in `kept log`. Secrets stay on the machine, unless a key \
+      seals them (`openssl rand -base64 32` makes one).
       """)
 
   @Argument(help: "The identifier of the store, such as com.example.player.") var identifier: String
@@ -28,7 +31,10 @@ struct Sync: AsyncParsableCommand {
   @Option(
     help: ArgumentHelp("The same for the keys with a prefix; the longest prefix is used.", valueName: "prefix=side"))
   var conflictsFor: [String] = []
-  @Flag(help: "Send and take the values of secrets, too.") var secrets = false
+  @Option(
+    help: ArgumentHelp(
+      "A key that seals secrets, which then are kept the same, too. The first of several seals.", valueName: "file"))
+  var secretsKey: [String] = []
   @OptionGroup var machine: MachineArguments
 
   func validate() throws { _ = try rules() }
@@ -40,7 +46,7 @@ struct Sync: AsyncParsableCommand {
     let prefix = try prefix ?? "/kept-users/\(Self.userName())"
     let options = SyncOptions(
       group: try Group(identifier, prefixes: [prefix]), store: store ?? identifier, managed: managed,
-      folder: try state ?? Self.stateFolder(identifier), rules: try rules(), sendsSecrets: secrets,
+      folder: try state ?? Self.stateFolder(identifier), rules: try rules(), secretsKeys: try SecretsKeys(secretsKey),
       machine: machineOptions)
     let manager = ServiceManager()
     try await manager.run(Syncer(try etcd.cluster(), options, log: log) { manager.notify("READY=1") })

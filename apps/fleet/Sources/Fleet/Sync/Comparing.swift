@@ -13,12 +13,16 @@ extension Syncer {
   func compare(_ keys: Set<ExactString>?, _ session: Session) async throws -> Bool {
     guard let mirror, let reading = try read(keys, mirror) else { return false }
     var situations: [ExactString: Situation] = [:]
+    var secrets: Set<ExactString> = []
     for key in keys ?? Set(reading.values.keys).union(mirror.items.keys).union(agreements.table.keys) {
+      let (local, remote) = (reading.values[key] ?? .absent, RemoteValue(mirror, key, options.secretsKeys))
+      // A key that is declared secret now stays here when its plain value is deleted in etcd.
+      if local.isSecret, remote.sealed == nil, agreements.table[key]?.digest != nil { secrets.insert(key) }
       situations[key] = Situation(
-        local: reading.values[key] ?? .absent, remote: RemoteValue(mirror, key), agreed: agreements.table[key],
-        localRevision: reading.storeRevision,
-        remoteRevision: mirror.revision)
+        local: local, remote: remote, agreed: secrets.contains(key) ? nil : agreements.table[key],
+        localRevision: reading.storeRevision, remoteRevision: mirror.revision, isResealed: isResealing)
     }
+    try agreements.update(Dictionary(uniqueKeysWithValues: secrets.map { ($0, nil) }))
     for key in try await keysUnknownToEtcd(situations, session) { situations[key]?.isUnknownToEtcd = true }
     for key in contestedByOlder(situations) { situations[key]?.isOlderInEtcd = true }
     // The values of a new machine were not changed from those in etcd: one conflict must not discard them all.
@@ -31,7 +35,9 @@ extension Syncer {
     }
     try noteSteps(plan, situations)
     guard try await bringDown(plan, situations, session) else { return false }
-    return try await sendUp(plan, situations, session)
+    guard try await sendUp(plan, situations, session) else { return false }
+    if keys == nil { isResealing = false }
+    return true
   }
 
   /// The keys for which a restored etcd has a value that this store had before.
@@ -160,15 +166,9 @@ extension Syncer {
       case .agree: agreed.updateValue(situations[key]?.agreement, forKey: key)
       case .refuse(let reason): refusal = reason
       case .withhold:
-        // A key that is deleted in etcd now is not removed here when it is no longer secret.
-        if situations[key]?.agreed != nil { agreed.updateValue(nil, forKey: key) }
-        if situations[key]?.local.isDeclarationLost == true {
-          refusal = LocalValue.lostDeclaration
-        } else if situations[key]?.remote.value != nil {
-          refusal =
-            "the key is declared secret, but etcd has its value; delete the value in etcd, or use --secrets on all "
-            + "machines"
-        }
+        refusal =
+          situations[key]?.local.isDeclarationLost == true
+          ? LocalValue.lostDeclaration : situations[key]?.sealMismatch(options.secretsKeys)
       default: break
       }
       note(refusal, for: key)
@@ -376,6 +376,12 @@ extension Syncer {
     _ part: [ExactString], _ plan: SyncPlan, _ situations: [ExactString: Situation], _ session: Session
   ) async throws -> Bool {
     guard let writer = mirror?.writer, let fence else { return false }
+    let values = try part.map { key throws(StoreError) -> (name: ExactString, value: Data?) in
+      guard let local = situations[key]?.local, let value = local.value else { return (key, nil) }
+      return (
+        key, local.isSecret ? try options.secretsKeys.seal(value, at: place.key(key.text)) : Data(value.json.utf8)
+      )
+    }
     let number = Fence.newNumber()
     var noted: [ExactString: Agreement?] = [:]
     for key in part {
@@ -391,9 +397,6 @@ extension Syncer {
     // A program that changes a key continuously must not keep etcd busy.
     try await Task.sleep(until: lastSend + .milliseconds(20))
     lastSend = .now
-    let values = part.map { key in
-      (name: key, value: situations[key]?.local.value.map { Data($0.json.utf8) })
-    }
     let revision: Int64?
     self.fence = nil
     do throws(EtcdError) {
@@ -428,7 +431,7 @@ extension Syncer {
         local?.value.map { value in
           Agreement(
             etcd: mirror?.comparedRevision(of: key) ?? 0, local: local?.revision,
-            digest: local?.declaration?.isSecret == true ? nil : Agreement.digest(value))
+            digest: local?.isSecret == true ? nil : Agreement.digest(value))
         }, forKey: key)
     }
     try agreements.update(agreed)

@@ -12,9 +12,19 @@ struct LocalValue: Sendable, Hashable {
   var declaration: Declaration?
   /// Why the value cannot be read, if it cannot.
   var damage: String?
+  /// Whether the reason is that it is an encrypted secret.
+  var isLocked = false
 
   /// Whether a salvage may have lost the declaration of the key.
   var isDeclarationLost: Bool { declaration?.json == Declaration.lost.json }
+
+  /// How long the value is in etcd, where base64 makes a secret longer.
+  var sentBytes: Int {
+    let count = value?.json.utf8.count ?? 0
+    return isSecret ? (count + 120) / 3 * 4 : count
+  }
+
+  var isSecret: Bool { isLocked || declaration?.isSecret == true && !isDeclarationLost }
 
   static let lostDeclaration =
     "the declaration of the key may have been lost when the store was salvaged; start the program that declares it, or "
@@ -31,12 +41,12 @@ struct LocalValue: Sendable, Hashable {
       value: entry?.value, revision: entry?.value == nil ? nil : entry?.revision, declaration: entry?.declaration)
   }
 
-  /// What a key has, also if its value is damaged.
+  /// What a key has, also if its value is damaged, or is an encrypted secret whose key is not available.
   init(reading entry: () throws(StoreError) -> Entry?) throws(StoreError) {
     do throws(StoreError) { self.init(try entry()) } catch {
-      guard error.code == .corrupt else { throw error }
+      guard error.code == .corrupt || error.code == .unavailable && error.key != nil else { throw error }
       self = .absent
-      damage = error.message
+      (damage, isLocked) = (error.message, error.code == .unavailable)
     }
   }
 }
@@ -155,7 +165,7 @@ struct LocalSide: Sendable {
   /// Makes changes together; returns why some were refused, or nil, with nothing done, if a key has changed.
   func apply(_ downloads: [Download], tag: String) throws -> [ExactString: String]? {
     do { return try applyAll(downloads, tag: tag) } catch let error as StoreError where error.code == .unavailable {
-      // A secret, while no one has decided how the store keeps secrets: the commit refuses it.
+      // A secret that the store cannot encrypt, or does not take until someone decides how it keeps secrets.
       let refused = error.key.map { ExactString($0) }
       guard let index = downloads.firstIndex(where: { $0.key == refused }) else { throw error }
       var others = downloads
@@ -170,7 +180,9 @@ struct LocalSide: Sendable {
         var refusals: [ExactString: String] = [:]
         for download in downloads {
           let key = try KeyName(download.key.text)
-          guard LocalValue(try transaction.entry(for: key)).revision == download.local.revision else { throw Moved() }
+          let present = try LocalValue(reading: { () throws(StoreError) in try transaction.entry(for: key) })
+          guard present.revision == download.local.revision, present.isSecret == download.local.isSecret
+          else { throw Moved() }
           do throws(StoreError) {
             if let value = download.value {
               try transaction.set(value, forKey: key.text)

@@ -30,15 +30,16 @@ package struct SyncOptions: Sendable {
   /// The folder with the agreements.
   let folder: String
   let rules: ConflictRules
-  let sendsSecrets: Bool
+  /// Without one, secrets stay on the machine.
+  let secretsKeys: SecretsKeys
   let machine: MachineOptions
 
   package init(
-    group: Group, store: String, managed: String?, folder: String, rules: ConflictRules, sendsSecrets: Bool,
-    machine: MachineOptions
+    group: Group, store: String, managed: String?, folder: String, rules: ConflictRules,
+    secretsKeys: SecretsKeys, machine: MachineOptions
   ) {
     (self.group, self.store, self.managed, self.folder) = (group, store, managed, folder)
-    (self.rules, self.sendsSecrets, self.machine) = (rules, sendsSecrets, machine)
+    (self.rules, self.secretsKeys, self.machine) = (rules, secretsKeys, machine)
   }
 
   var place: SyncPlace { SyncPlace(Place(group.prefixes.last ?? "", group.identifier)) }

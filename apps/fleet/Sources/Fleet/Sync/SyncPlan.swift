@@ -24,22 +24,28 @@ struct RemoteValue: Sendable {
   var compared: Int64
   /// Nil for an absent key; an error if the text is not a value.
   var value: Result<Value, StoreError>?
+  /// The text, if it is a sealed value.
+  var sealed: SealedValue?
 
-  init(_ mirror: Mirror, _ key: ExactString) {
+  init(_ mirror: Mirror, _ key: ExactString, _ keys: SecretsKeys) {
     (revision, compared) = (mirror.revision(of: key), mirror.comparedRevision(of: key))
+    var sealed: SealedValue?
     value = mirror.items[key].map { item in
       Result { () throws(StoreError) in
         guard let text = String(validating: try item.readable(), as: UTF8.self) else {
           throw StoreError(.invalid, "the value in etcd is not UTF-8; write it as JSON")
         }
         _ = try KeyName(key.text)
-        let value = try Value(json: text)
+        sealed = SealedValue(text)
+        let value =
+          if let sealed { try keys.open(sealed, at: item.key) } else { try Value(json: text) }
         guard value != .null else {
           throw StoreError(.invalid, "the value in etcd is null, which cannot be stored; delete the key there instead")
         }
         return value
       }
     }
+    self.sealed = sealed
   }
 
   /// Nil for an absent key, and for a text that is not a value.
@@ -75,14 +81,19 @@ struct Situation: Sendable {
   var isUnknownToEtcd = false
   /// Whether this store had etcd's value before the one that was agreed.
   var isOlderInEtcd = false
+  /// Whether the value in etcd is sealed again if it is sealed with another key than new ones.
+  var isResealed = false
 
   func step(_ key: ExactString, _ options: SyncOptions) -> Step {
+    let keys = options.secretsKeys
+    if isSecret, keys.isEmpty || local.isDeclarationLost { return .withhold }
     // Neither side takes the value of the other: the user must judge the damaged value.
     if let damage = local.damage { return .refuse("the stored value cannot be read: \(damage)") }
-    if isSecret, !options.sendsSecrets { return .withhold }
+    if let mismatch = sealMismatch(keys) { return .refuse(mismatch) }
     let isReadable = if case .failure = remote.value { false } else { true }
     let present = remote.present(local.declaration)
     if isReadable, local.value == present {
+      if isResealed, let sealed = remote.sealed, sealed.keyID != keys.ids.first { return .upload(isConflict: false) }
       return agreed == agreement ? .nothing : .agree
     }
     // The store does not take another value for it.
@@ -105,10 +116,27 @@ struct Situation: Sendable {
     }
   }
 
-  /// Whether the value has to stay on its side.
-  ///
-  /// Where a salvage may have lost the declaration: nothing is agreed of secrets.
-  private var isSecret: Bool { local.isDeclarationLost ? agreed == nil : local.declaration?.isSecret == true }
+  /// Why the value in etcd is neither taken nor replaced: it is plain or sealed where it should not be, or is sealed
+  /// with a key that this machine lacks.
+  func sealMismatch(_ keys: SecretsKeys) -> String? {
+    guard let sealed = remote.sealed else {
+      return isSecret && remote.value != nil
+        ? "the key is declared secret, but etcd has its plain value; delete the key in etcd, and change the secret"
+        : nil
+    }
+    guard isSecret else {
+      return "the value in etcd is a sealed secret, but the key is not declared secret here; start the program that "
+        + "declares it"
+    }
+    guard let id = sealed.keyID else {
+      return "the value in etcd is sealed in a form that this version does not know; update kept-fleet"
+    }
+    return keys.ids.contains(id)
+      ? nil : "the value in etcd is sealed with the key \(id); give the file of that key with --secrets-key"
+  }
+
+  /// Where a salvage may have lost the declaration: what is agreed of a secret has no digest.
+  private var isSecret: Bool { local.isDeclarationLost ? agreed?.digest == nil : local.isSecret }
 
   /// The agreement that both sides have the same now.
   var agreement: Agreement? {

@@ -124,6 +124,7 @@ struct SyncState: Sendable {
   func status(_ options: SyncOptions) -> [(ExactString, Value?)] {
     link.members + report.members + [
       ("identifier", .string(options.group.identifier)), ("prefix", .string(options.place.place.prefix)),
+      ("secretsKeys", options.secretsKeys.isEmpty ? nil : .array(options.secretsKeys.ids.map { .string($0) })),
       ("store", .string(options.store)), ("revision", revision.map { .number($0) }),
       ("problems", problems.isEmpty ? nil : .array(problems.map { .string($0) })),
       ("sent", .number(sent)), ("received", .number(received)), ("missed", .number(missed)),

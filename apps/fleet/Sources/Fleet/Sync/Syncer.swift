@@ -32,6 +32,8 @@ package actor Syncer {
   var waiting: ContinuousClock.Instant?
   /// Whether nothing has been compared yet.
   var isFirst = true
+  /// Whether secrets that other keys have sealed are sealed again: once, as machines may disagree about the first key.
+  var isResealing = true
   /// Whether `groups` has all that was changed together.
   var areGroupsKnown = false
   /// What etcd has of the last transaction of this machine; nil while that is not known.

@@ -20,7 +20,7 @@ struct UploadParts {
   /// - Parameter prefix: how many bytes are before the name of a key in etcd.
   init(_ keys: Set<ExactString>, _ groups: Groups, _ local: [ExactString: LocalValue], prefix: Int) {
     func bytes(_ key: ExactString) -> Int {
-      2 * (prefix + key.text.utf8.count) + 64 + (local[key]?.value?.json.utf8.count ?? 0)
+      2 * (prefix + key.text.utf8.count) + 64 + (local[key]?.sentBytes ?? 0)
     }
     tooLarge = keys.filter { bytes($0) > Self.mostBytes }
     var left = keys.subtracting(tooLarge)
