@@ -82,9 +82,10 @@ import Testing
     let (document, _) = try documentWithPassphrase("ünlock")
     let read = try SecretsDocument(document.json)
     _ = try read.unlock(access("ünlock"))
-    for other in ["", "u\u{308}nlock", "ünlock "] {
-      #expect(error { try read.unlock(access(other)) }?.code == .unavailable)
+    for other in ["u\u{308}nlock", "ünlock "] {
+      #expect(error { try read.unlock(access(other)) }?.code == .denied)
     }
+    #expect(error { try read.unlock(access("")) }?.code == .invalid)
     #expect(error { try read.unlock(access()) }?.message.contains("no passphrase was given") == true)
   }
 
