@@ -23,11 +23,13 @@ struct kept_program {
   bool is_late;     // it was killed, because its time was over
   bool is_too_long; // it was killed, because its output had no room
   size_t output;    // the bytes that it has written to its standard output
-  size_t message;   // the bytes that were kept of its standard error
+  size_t message;   // the bytes that were kept of its standard error: the last ones
 };
 
 /// Writes to the pipe before there is a reader, so the bytes must have room in it.
 enum { KEPT_PROGRAM_INPUT = 4096 };
+/// The most reads that a full pipe of 64 KiB takes, in parts of 512 bytes.
+enum { KEPT_PROGRAM_READS = 128 };
 
 static inline int64_t kept_program_clock(void) {
   struct timespec now;
@@ -78,6 +80,19 @@ static inline bool kept_program_has_terminal(void) {
   bool is_foreground = tcgetpgrp(terminal) == getpgrp();
   close(terminal);
   return is_foreground;
+}
+
+/// Reads what is in a pipe, as `kept_program_read`, and keeps the last bytes.
+static inline bool kept_program_read_last(int *file, char *memory, size_t capacity, size_t *count) {
+  char part[512];
+  size_t length = 0;
+  bool ignored = false, any = kept_program_read(file, part, sizeof part, &length, &ignored);
+  size_t added = length < capacity ? length : capacity;
+  size_t kept = *count < capacity - added ? *count : capacity - added;
+  memmove(memory, memory + *count - kept, kept);
+  memcpy(memory + kept, part + length - added, added);
+  *count = kept + added;
+  return any;
 }
 
 /// Starts a program with these three files as its standard ones, and no other open ones. It gets the environment, no
@@ -138,7 +153,7 @@ static inline struct kept_program kept_program_run(char *const *arguments, const
   int in[2] = { -1, -1 }, out[2] = { -1, -1 }, err[2] = { -1, -1 }, watched = -1;
   int64_t end = kept_program_clock() + milliseconds;
   pid_t process = -1;
-  bool is_ready = input_length <= KEPT_PROGRAM_INPUT, ignored = false, has_own_group = !kept_program_has_terminal();
+  bool is_ready = input_length <= KEPT_PROGRAM_INPUT, has_own_group = !kept_program_has_terminal();
   if (!is_ready) errno = E2BIG;
 #if defined(__linux__)
   result.is_refused = getauxval(AT_SECURE);
@@ -165,6 +180,7 @@ static inline struct kept_program kept_program_run(char *const *arguments, const
   fcntl(out[0], F_SETFL, O_NONBLOCK);
   fcntl(err[0], F_SETFL, O_NONBLOCK);
   bool has_ended = false;
+  int reads_after = 0;
   for (;;) {
     int64_t rest = end - kept_program_clock();
     if (!has_ended) has_ended = kept_program_has_ended(process, WNOHANG, &result);
@@ -177,9 +193,9 @@ static inline struct kept_program kept_program_run(char *const *arguments, const
     bool any = false;
     if (files[0].revents)
       any |= kept_program_read(&out[0], output, output_capacity, &result.output, &result.is_too_long);
-    if (files[1].revents) any |= kept_program_read(&err[0], message, message_capacity, &result.message, &ignored);
-    // What has its pipes open now is a child that it has left behind.
-    if (has_ended && !any) break;
+    if (files[1].revents) any |= kept_program_read_last(&err[0], message, message_capacity, &result.message);
+    // What has its pipes open now is a child that it has left behind, which may also write for ever.
+    if (has_ended && (!any || ++reads_after == KEPT_PROGRAM_READS)) break;
   }
   if (!has_ended) {
     int sent = -1;

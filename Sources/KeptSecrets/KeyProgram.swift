@@ -8,9 +8,9 @@ package enum KeyProgram {
     guard arguments.first?.begins(with: "/") == true else {
       throw StoreError(.invalid, "the program has no absolute path; give one, such as /usr/bin/pass")
     }
-    return try ProgramRun.read(arguments, isTrusted: false, access) { output throws(StoreError) in
+    return try ProgramRun.read(arguments, access) { output throws(StoreError) in
       guard let key = try ProviderKey.read(output) else {
-        throw StoreError(.invalid, "it printed \(output.count) bytes that are not a key; \(ProviderKey.form)")
+        throw StoreError(.invalid, "it printed \(output.count) bytes, which are not a key; \(ProviderKey.form)")
       }
       return key
     }

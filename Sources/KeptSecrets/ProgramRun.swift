@@ -13,10 +13,10 @@ enum ProgramRun {
   /// Throws `unavailable` if it fails, is killed or does not end in time.
   /// - Parameters:
   ///   - input: what it reads; nil for nothing.
-  ///   - isTrusted: whether its messages have no secrets, and may be in an error.
+  ///   - remedy: what to do when it fails with a message. Without it, they may have secrets, and are in no error.
   ///   - silence: what it means that it fails without a message.
   static func read<Result>(
-    _ arguments: [String], input: UnsafeBufferPointer<UInt8>? = nil, isTrusted: Bool,
+    _ arguments: [String], input: UnsafeBufferPointer<UInt8>? = nil, remedy: String? = nil,
     silence: String = "run it in a terminal to see why", _ access: ProviderAccess,
     _ body: (UnsafeBufferPointer<UInt8>) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -27,7 +27,7 @@ enum ProgramRun {
     _ = try LockedBytes(count: outputBytes) { output throws(StoreError) in
       var message = [UInt8](repeating: 0, count: messageBytes)
       let ended = run(arguments, input, output, &message, access.timeout)
-      try check(ended, isTrusted ? message.prefix(ended.message) : [], silence, access.timeout)
+      try check(ended, message.prefix(ended.message), remedy, silence, access.timeout)
       result = try body(UnsafeBufferPointer(rebasing: output[..<ended.output]))
     }
     // It is set, or an error was thrown.
@@ -53,14 +53,14 @@ enum ProgramRun {
   }
 
   private static func check(
-    _ ended: kept_program, _ message: ArraySlice<UInt8>, _ silence: String, _ timeout: Int64
+    _ ended: kept_program, _ message: ArraySlice<UInt8>, _ remedy: String?, _ silence: String, _ timeout: Int64
   ) throws(StoreError) {
     let reason: String
     if ended.is_refused {
       reason = "it is not run, because this process may have other rights than its caller; use a key file"
     } else if ended.error != 0 {
       let words = String(cString: strerror(ended.error))
-      reason = "it could not be started: \(words); install it, or correct its path"
+      reason = "it could not be started: \(words); install it, make it executable, or correct its path"
     } else if ended.is_late {
       reason = "it did not end within \(timeout / 1000) seconds, and was killed; answer its question, or try again"
     } else if ended.is_too_long {
@@ -68,9 +68,13 @@ enum ProgramRun {
     } else if ended.signal != 0 {
       reason = "it was ended by signal \(ended.signal); run it in a terminal to see why"
     } else if ended.status != 0 {
-      let line = message.prefix { $0 != UInt8(ascii: "\n") }
-      let words = String(decoding: line, as: UTF8.self)
-      reason = line.isEmpty ? "it ended with status \(ended.status); \(silence)" : "it says: \(words)"
+      // The last line has the reason: libraries warn before.
+      let line = message.split(separator: UInt8(ascii: "\n")).last
+      if let line, let remedy {
+        reason = "it says: \(String(decoding: line, as: UTF8.self)); \(remedy)"
+      } else {
+        reason = "it ended with status \(ended.status); \(silence)"
+      }
     } else {
       return
     }

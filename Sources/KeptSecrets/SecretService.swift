@@ -15,7 +15,7 @@ package enum SecretService {
       try ProgramRun.read(
         [access.secretTool, "store", "--label=\(label)"] + attributes(of: document.id),
         // Keyrings show text, without a line end.
-        input: UnsafeBufferPointer(rebasing: bytes.dropLast()), isTrusted: true, access
+        input: UnsafeBufferPointer(rebasing: bytes.dropLast()), remedy: remedy, access
       ) { _ in }
     }
     return key
@@ -23,7 +23,7 @@ package enum SecretService {
 
   static func key(of store: [UInt8], _ access: ProviderAccess) throws(StoreError) -> LockedBytes {
     try ProgramRun.read(
-      [access.secretTool, "lookup"] + attributes(of: store), isTrusted: true, silence: silence, access
+      [access.secretTool, "lookup"] + attributes(of: store), remedy: remedy, silence: silence, access
     ) {
       output throws(StoreError) in
       guard let key = try ProviderKey.read(output) else {
@@ -36,6 +36,8 @@ package enum SecretService {
   // The program fails in the same way if the item does not exist and if nothing unlocks the keyring.
   private static let silence =
     "the keyring is locked, or has no key of this store; unlock it, or add the provider again"
+
+  private static let remedy = "unlock the keyring of the user's session, or use another provider"
 
   private static func attributes(of store: [UInt8]) -> [String] {
     ["application", "kept", "store", attribute(of: store)]

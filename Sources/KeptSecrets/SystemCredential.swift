@@ -11,9 +11,9 @@ package enum SystemCredential {
     let key = try LockedBytes.random(Seal.keyBytes)
     let sealed = try key.withBytes { bytes throws(StoreError) in
       try ProgramRun.read(
-        [access.systemdCreds, "encrypt", "--name=\(name)", "-", "-"], input: bytes, isTrusted: true, access
-      ) {
-        output throws(StoreError) in
+        [access.systemdCreds, "encrypt", "--name=\(name)", "-", "-"], input: bytes,
+        remedy: "only root can use the key of the machine; use another provider", access
+      ) { output throws(StoreError) in
         guard !output.isEmpty, let text = String(exactly: output) else {
           throw StoreError(.unavailable, "it printed no encrypted credential; run systemd-creds setup")
         }
@@ -26,9 +26,10 @@ package enum SystemCredential {
   static func key(_ name: String, _ sealed: String, _ access: ProviderAccess) throws(StoreError) -> LockedBytes {
     try ExactString(sealed).withBytes { bytes throws(StoreError) in
       try ProgramRun.read(
-        [access.systemdCreds, "decrypt", "--name=\(name)", "-", "-"], input: bytes, isTrusted: true, access
-      ) {
-        output throws(StoreError) in
+        [access.systemdCreds, "decrypt", "--name=\(name)", "-", "-"], input: bytes,
+        remedy: "only root of the machine that encrypted the key can decrypt it; use another provider, and add this "
+          + "one again", access
+      ) { output throws(StoreError) in
         guard let key = try ProviderKey.read(output) else {
           throw StoreError(.corrupt, "the credential has \(output.count) bytes that are not a key; add it again")
         }

@@ -143,7 +143,8 @@ import Testing
     #expect(error { try KeyProgram.key(["/bin/sh", "a\0b"], ProviderAccess()) }?.code == .invalid)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  // Its time begins while it waits for the processor.
+  @Test(.timeLimit(.minutes(30)))
   func `that does not end is killed, and a child that it leaves behind is not waited for`() throws {
     let waiting = "sleep 1000 & echo $! > '\(folder.path)/late'; wait"
     #expect(error { try key(waiting, timeout: 5000) }?.message.contains("was killed") == true)
@@ -152,14 +153,12 @@ import Testing
     while let state = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8), !state.contains(") Z ") {
       sched_yield()
     }
-    let leaving = "sleep 1000 & echo \(line); echo $! > '\(folder.path)/child'"
-    #expect(try key(leaving, timeout: 600_000).count == 32)
+    let leaving = "sleep 10000 & echo \(line); echo $! > '\(folder.path)/child'"
+    #expect(try key(leaving, timeout: 10_000_000).count == 32)
     let child = try String(contentsOfFile: folder.path + "/child", encoding: .utf8)
     kill(try #require(pid_t(child.dropLast())), SIGKILL)
-    // One that prints for ever.
-    #expect(try key("yes >&2 & echo \(line); echo $! > '\(folder.path)/child'", timeout: 500).count == 32)
-    let other = try String(contentsOfFile: folder.path + "/child", encoding: .utf8)
-    kill(try #require(pid_t(other.dropLast())), SIGKILL)
+    // One that prints for ever is not listened to, and ends as its pipe is closed.
+    #expect(try key("yes >&2 & echo \(line)", timeout: 10_000_000).count == 32)
   }
 
   @Test func `is understood in a process that collects its children itself`() async {
@@ -209,11 +208,15 @@ import Testing
 
   @Test func `that cannot be decrypted is reported with the words of systemd-creds`() throws {
     var access = ProviderAccess()
-    access.systemdCreds = try folder.script("echo 'Failed to determine local credential key' >&2; exit 1")
+    // Libraries print warnings before the reason.
+    access.systemdCreds = try folder.script(
+      "seq -f 'WARNING:esys:%.0f' 10000 >&2; echo 'Failed to determine local credential key' >&2; exit 1")
     let provider = Provider.systemCredential(name: "kept-a", sealed: "AAAA")
     let refusal = error { try provider.key(of: [], access) }
     #expect(refusal?.code == .unavailable)
-    #expect(refusal?.message.contains("it says: Failed to determine local credential key") == true)
+    #expect(
+      refusal?.message.contains("it says: Failed to determine local credential key; only root of the machine") == true,
+      "\(refusal?.message ?? "")")
     access.systemdCreds = "kept-has-no-such-program"
     #expect(error { try provider.key(of: [], access) }?.message.contains("could not be started") == true)
   }
@@ -239,7 +242,7 @@ import Testing
     .enabled(
       if: has("secret-tool", "gnome-keyring-daemon", "dbus-daemon", "dbus-send"),
       "needs secret-tool (libsecret-tools), gnome-keyring and D-Bus"),
-    .timeLimit(.minutes(2)))
+    .timeLimit(.minutes(30)))
   func `opens the store while it is unlocked, and again after it was locked`() throws {
     let session = try KeyringSession(folder)
     defer { session.end() }
@@ -292,7 +295,7 @@ private struct KeyringSession {
   }
 
   private static func run(_ program: String) throws -> String {
-    try ProgramRun.read([program], isTrusted: true, ProviderAccess()) { String(decoding: $0, as: UTF8.self) }
+    try ProgramRun.read([program], ProviderAccess()) { String(decoding: $0, as: UTF8.self) }
   }
 
   private func run(_ lines: String) throws { _ = try Self.run(folder.script(variables + lines)) }

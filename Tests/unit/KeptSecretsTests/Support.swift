@@ -35,7 +35,7 @@ final class TestFolder {
     let file = path + "/script-" + UUID().uuidString
     try LockedBytes.text("#!/bin/sh\n\(lines)\n").withBytes { text throws(StoreError) in
       let writer = ["/bin/sh", "-c", #"cat > "$1" && chmod 700 "$1""#, "sh", file]
-      try ProgramRun.read(writer, input: text, isTrusted: true, ProviderAccess()) { _ in }
+      try ProgramRun.read(writer, input: text, ProviderAccess()) { _ in }
     }
     return file
   }
