@@ -289,22 +289,36 @@ extension SecretsProvider {
   fileprivate func make(
     for document: SecretsDocument, _ label: String, _ access: ProviderAccess, isNew: Bool
   ) throws(StoreError) -> (Provider, LockedBytes) {
+    do throws(StoreError) { return try made(for: document, label, access, isNew: isNew) } catch {
+      throw error.said { message in program.map { "\($0): \(message)" } ?? message }
+    }
+  }
+
+  private func made(
+    for document: SecretsDocument, _ label: String, _ access: ProviderAccess, isNew: Bool
+  ) throws(StoreError) -> (Provider, LockedBytes) {
     switch self {
     case .systemCredential: return try SystemCredential.make(for: document, access)
     case .keyring:
-      // Another item in its place would lock the keys that the store has.
-      return (
-        .secretService,
-        try isNew
-          ? SecretService.make(for: document, label: label, access)
-          : Provider.secretService.key(of: document.id, access)
-      )
+      // Another item in its place would lock the keys that the store has. The keyring of another machine has none.
+      if !isNew, let key = try? Provider.secretService.key(of: document.id, access) { return (.secretService, key) }
+      return (.secretService, try SecretService.make(for: document, label: label, access))
     case .keyFile(let path):
       return (.keyFile(path), try KeptSecrets.KeyFile.use(path))
     case .program(let arguments): return (.program(arguments), try KeyProgram.key(arguments, access))
     case .passphrase(let text):
       let hash = try PassphraseHash.random()
       return (.passphrase(hash), try hash.key(of: LockedBytes(copying: text)))
+    }
+  }
+
+  /// The program that gives the key, as messages name it.
+  private var program: String? {
+    switch self {
+    case .systemCredential: Provider.systemCredential(name: "", sealed: "").name
+    case .keyring: Provider.secretService.name
+    case .program(let arguments): Provider.program(arguments).name
+    case .keyFile, .passphrase: nil
     }
   }
 }
