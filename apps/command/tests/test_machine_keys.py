@@ -21,8 +21,11 @@ MACHINES = ["first", "second"]
 @pytest.fixture(params=["host", "host+tpm2"])
 def machines(request: pytest.FixtureRequest, environment: dict[str, str], tmp_path: Path) -> Iterator[list[Kept]]:
     """The command on two machines that have the same files."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can use the key of a machine")
+    if os.geteuid() != 0 or not Path("/etc/machine-id").read_text().strip():
+        pytest.skip("only root can use the key of a machine, and the machine needs an identity")
+    for program in ["systemd-creds", "swtpm"]:
+        if not shutil.which(program):
+            pytest.skip(f"needs {program}")
     programs: list[int] = []
     try:
         yield [on(tmp_path / name, request.param, environment, programs) for name in MACHINES]
