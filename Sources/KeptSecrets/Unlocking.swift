@@ -97,7 +97,7 @@ extension SecretsDocument.ProviderEntry {
   package var name: String { (try? Provider(parameters).name) ?? "an unknown provider" }
   /// nil for a kind that this version does not know.
   package var provider: Provider? { try? Provider(parameters) }
-  fileprivate var isPassphrase: Bool { if case .passphrase = provider { true } else { false } }
+  fileprivate var isPassphrase: Bool { parameters["kind"]?.asString == "passphrase" }
 }
 
 // MARK: - Changes
