@@ -354,7 +354,8 @@ import Testing
     let memory = Store(storage: MemoryStorage())
     try memory.declare(Declaration(json: #"{"type":"string","secret":true}"#), forKey: "token")
     try memory.set("SECRET1", forKey: "token")
-    let export = try memory.export(ExportOptions(includesDeclarations: true, includesSecrets: true))
+    let export = try memory.export(
+      ExportOptions(includesDeclarations: true, includesSecrets: true, leavesSecretsPlain: true))
     let ways: [() throws -> Void] = [
       { try store.set("SECRET1", forKey: "token") },
       { try store.transaction { _ = try $0.set("SECRET1", forKey: "token") } },
