@@ -39,6 +39,8 @@ struct kept_sodium {
     unsigned long long data_length, const unsigned char *nonce, const unsigned char *key);
   int (*crypto_pwhash)(unsigned char *key, unsigned long long size, const char *passphrase, unsigned long long length,
     const unsigned char *salt, unsigned long long operations, size_t memory, int algorithm);
+  int (*crypto_scalarmult_curve25519)(unsigned char *shared, const unsigned char *secret, const unsigned char *point);
+  int (*crypto_scalarmult_curve25519_base)(unsigned char *point, const unsigned char *secret);
 };
 
 /// Loads the library, for good. Returns NULL, or the reason why it cannot be used; that text is valid until this thread
@@ -57,6 +59,8 @@ static inline const char *kept_sodium_load(struct kept_sodium *functions) {
     "crypto_aead_chacha20poly1305_ietf_encrypt",
     "crypto_aead_chacha20poly1305_ietf_decrypt",
     "crypto_pwhash",
+    "crypto_scalarmult_curve25519",
+    "crypto_scalarmult_curve25519_base",
   };
   void *library = dlopen(KEPT_SODIUM_FILE, RTLD_NOW | RTLD_LOCAL);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

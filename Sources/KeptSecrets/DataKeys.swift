@@ -13,7 +13,18 @@ package struct DataKeys: Sendable {
   /// Whether they are the keys that a document names.
   package func areKeys(of document: SecretsDocument) -> Bool {
     store == document.id
-      && document.keys.allSatisfy { keys[$0.number] != nil && $0.isCurrent == ($0.number == current) }
+      && document.keys.allSatisfy { $0.isCurrent == ($0.number == current) && publicKey(of: $0.number) == $0.publicKey }
+  }
+
+  /// The public key of a data key, by which a changed file is noticed; nil for a missing one.
+  private func publicKey(of number: UInt32) -> [UInt8]? {
+    keys[number].flatMap { try? KeyPair(of: $0, number, store).publicKey }
+  }
+
+  /// Whether a document names another public key for one of them.
+  package func contradict(_ document: SecretsDocument) -> Bool {
+    store == document.id
+      && document.keys.contains { named in publicKey(of: named.number).map { $0 != named.publicKey } ?? false }
   }
 
   /// Whether keys of the same store are among them.
@@ -33,10 +44,10 @@ package struct DataKeys: Sendable {
   ) throws(StoreError) -> [UInt8] {
     guard let dataKey = keys[current] else { throw Self.missing(current) }
     let header = SealedHeader(key: current, revision: revision)
-    try Memory.ask(for: plain.count + header.bytes.count + Seal.overhead, to: "encrypt a value")
+    try Memory.ask(for: plain.count + SealedHeader.overhead, to: "encrypt a value")
     var sealed = header.bytes
     sealed.reserveCapacity(sealed.count + plain.count + Seal.overhead)
-    try Seal.seal(plain, with: dataKey, for: context(key, revision), to: &sealed)
+    try Seal.seal(plain, with: dataKey, for: SealContext(valueOf: store, key, header), to: &sealed)
     return sealed
   }
 
@@ -51,20 +62,18 @@ package struct DataKeys: Sendable {
     let header = try SealedHeader(sealed)
     guard revision == nil || revision == header.revision else { throw Self.exchanged }
     guard let dataKey = keys[header.key] else { throw Self.missing(header.key) }
-    let box = UnsafeBufferPointer(rebasing: sealed[SealedHeader.size...])
-    guard let plain = try Seal.open(box, with: dataKey, for: context(key, header.revision)) else {
-      throw Self.exchanged
+    var box = UnsafeBufferPointer(rebasing: sealed[SealedHeader.size...])
+    var (boxKey, context) = (dataKey as LockedBytes?, SealContext(valueOf: store, key, header))
+    if header.isPublic {
+      let sender = Array(box.prefix(KeyPair.publicBytes))
+      box = UnsafeBufferPointer(rebasing: box.dropFirst(sender.count))
+      let own = try KeyPair(of: dataKey, header.key, store)
+      (boxKey, context) = (
+        try own.shared(with: sender), SealContext(valueOf: store, key, header, sender, own.publicKey)
+      )
     }
+    guard let boxKey, let plain = try Seal.open(box, with: boxKey, for: context) else { throw Self.exchanged }
     return plain
-  }
-
-  private func context(_ key: KeyName, _ revision: Revision) -> SealContext {
-    var context = SealContext("kept value 1", of: store)
-    context.add(key.exact.text.utf8)
-    var number: [UInt8] = []
-    number.append(littleEndian: revision)
-    context.add(number)
-    return context
   }
 
   private static let exchanged = StoreError(
@@ -84,13 +93,20 @@ package struct SealedHeader: Equatable {
   /// The number of the data key.
   package let key: UInt32
   package let revision: Revision
+  /// Whether it was sealed with the public key.
+  ///
+  /// The public key of a pair for this value follows.
+  package let isPublic: Bool
 
-  private static let format: UInt8 = 1
+  /// The last format, for values that were sealed with the public key; the others have format 1.
+  private static let format: UInt8 = 2
   static let size = 13
   /// How much longer a sealed value is.
   package static let overhead = size + Seal.overhead
 
-  init(key: UInt32, revision: Revision) { (self.key, self.revision) = (key, revision) }
+  init(key: UInt32, revision: Revision, isPublic: Bool = false) {
+    (self.key, self.revision, self.isPublic) = (key, revision, isPublic)
+  }
 
   package init(_ sealed: UnsafeBufferPointer<UInt8>) throws(StoreError) {
     // A later format may be shorter. It is not damage, and nothing removes it but the user.
@@ -98,9 +114,10 @@ package struct SealedHeader: Equatable {
       throw StoreError(
         .unavailable,
         "a later version of Kept has encrypted the value, in format \(format), and this version knows format "
-          + "\(Self.format) only; read it with that version, or set it again")
+          + "\(Self.format) at most; read it with that version, or set it again")
     }
-    guard sealed.count >= Self.overhead, sealed[0] == Self.format else {
+    isPublic = sealed.first == Self.format
+    guard sealed.count >= Self.overhead + (isPublic ? KeyPair.publicBytes : 0), sealed[0] > 0 else {
       throw StoreError(.corrupt, "the encrypted value is incomplete; set it again, or restore a backup")
     }
     func number<Number: FixedWidthInteger>(_ type: Number.Type, at start: Int) -> Number {
@@ -114,7 +131,7 @@ package struct SealedHeader: Equatable {
   package static func isLater(_ sealed: UnsafeBufferPointer<UInt8>) -> Bool { sealed.first.map { $0 > format } == true }
 
   var bytes: [UInt8] {
-    var bytes = [Self.format]
+    var bytes: [UInt8] = [isPublic ? Self.format : 1]
     bytes.append(littleEndian: key)
     bytes.append(littleEndian: revision)
     return bytes

@@ -13,6 +13,20 @@ struct SealContext {
     add(store)
   }
 
+  /// The context of a value; that of one that was sealed without the data key has both public keys.
+  init(valueOf store: [UInt8], _ key: KeyName, _ header: SealedHeader, _ publicKeys: [UInt8]...) {
+    self.init(header.isPublic ? "kept value 2" : "kept value 1", of: store)
+    add(key.exact.text.utf8)
+    add(header.revision)
+    for key in publicKeys { add(key) }
+  }
+
+  mutating func add(_ number: some FixedWidthInteger) {
+    var bytes: [UInt8] = []
+    bytes.append(littleEndian: number)
+    add(bytes)
+  }
+
   /// Adds a part, with its length before it: no two lists of parts have the same bytes.
   mutating func add(_ part: some Collection<UInt8>) {
     bytes.append(littleEndian: UInt32(truncatingIfNeeded: part.count))
@@ -61,6 +75,17 @@ enum Seal {
         } == 0
     }
     return isOpen ? plain : nil
+  }
+
+  /// The key that another one gives for a context without a salt, for other uses than sealing.
+  static func subkey(of key: LockedBytes, _ context: SealContext) throws(StoreError) -> LockedBytes {
+    let sodium = try Sodium.load()
+    return try LockedBytes(count: keyBytes) { subkey throws(StoreError) in
+      _ = try withSubkey(sodium, of: key, [], context) { made in
+        if let made { subkey.baseAddress?.update(from: made, count: keyBytes) }
+        return 0
+      }
+    }
   }
 
   // Each key is used once.

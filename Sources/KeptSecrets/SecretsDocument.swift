@@ -20,6 +20,8 @@ package struct SecretsDocument: Sendable, Equatable {
   package struct DataKey: Sendable, Equatable {
     package let number: UInt32
     package let created: Timestamp
+    /// The public key of its pair, for processes that do not have the data key.
+    let publicKey: [UInt8]
     /// Whether new values are sealed with it.
     package internal(set) var isCurrent: Bool
   }
@@ -106,12 +108,14 @@ extension SecretsDocument.DataKey {
       throw Members.damaged("data key \(number) has no time")
     }
     self.created = created
+    publicKey = try members.bytes("public", count: KeyPair.publicBytes)
     isCurrent = try members.text("state", of: ["current", "old"]) == "current"
   }
 
   var members: ValueDictionary {
     [
       "number": .int(Int64(number)), "created": .string(created.description),
+      "public": .string(Base64.text(publicKey)),
       "state": isCurrent ? "current" : "old",
     ]
   }

@@ -9,7 +9,10 @@ extension SecretsDocument {
   ///
   /// Throws `unavailable` with the reason of each provider, and `denied` for a wrong passphrase.
   /// It may run programs and take long: do not call it while holding a lock.
-  package func unlock(_ access: ProviderAccess) throws(StoreError) -> DataKeys {
+  /// - Parameter noteMisfit: called if a provider gives a key, and the wrapped keys are not of it.
+  package func unlock(
+    _ access: ProviderAccess, noteMisfit: () -> Void = {}
+  ) throws(StoreError) -> DataKeys {
     if access.passphrase != nil { return try unlockWithPassphrase(access) }
     guard !providers.isEmpty else {
       throw StoreError(
@@ -20,9 +23,13 @@ extension SecretsDocument {
     var reasons: [String] = []
     let (asking, others) = (providers.filter(\.isPassphrase), providers.filter { !$0.isPassphrase })
     for provider in access.askPassphrase == nil ? providers : others + asking {
+      var key: LockedBytes?
       do throws(StoreError) {
-        return try unlock(with: provider, access)
+        let given = try self.key(of: provider, access)
+        key = given
+        return try unlock(provider, by: given)
       } catch {
+        if key != nil { noteMisfit() }
         reasons.append("\(provider.name): \(error.message)")
       }
     }
@@ -41,9 +48,13 @@ extension SecretsDocument {
   ///
   /// Throws with the reason why that is not possible.
   package func unlock(with provider: ProviderEntry, _ access: ProviderAccess) throws(StoreError) -> DataKeys {
+    try unlock(provider, by: key(of: provider, access))
+  }
+
+  private func key(of provider: ProviderEntry, _ access: ProviderAccess) throws(StoreError) -> LockedBytes {
     var access = access
     if !mayRunPrograms { access.mayRunPrograms = false }
-    return try unlock(provider, by: try Provider(provider.parameters).key(of: id, access))
+    return try Provider(provider.parameters).key(of: id, access)
   }
 
   func unlock(_ provider: ProviderEntry, by key: LockedBytes) throws(StoreError) -> DataKeys {
@@ -162,9 +173,7 @@ extension SecretsDocument {
     var (changed, data, entries) = (self, nil as DataKeys?, [(ValueDictionary, LockedBytes)]())
     for entry in providers {
       do throws(StoreError) {
-        var access = access
-        if !mayRunPrograms { access.mayRunPrograms = false }
-        let key = try Provider(entry.parameters).key(of: id, access)
+        let key = try key(of: entry, access)
         data = try unlock(entry, by: key)
         entries.append((entry.parameters, key))
       } catch {
@@ -194,9 +203,11 @@ extension SecretsDocument {
     let (number, isOver) = (keys.map(\.number).max() ?? 0).addingReportingOverflow(1)
     guard !isOver else { throw StoreError(.failed, "the numbers of data keys are used up; make a new store") }
     for index in keys.indices { keys[index].isCurrent = false }
-    keys.append(DataKey(number: number, created: time, isCurrent: true))
+    let key = try LockedBytes.random(Seal.keyBytes)
+    let publicKey = try KeyPair(of: key, number, id).publicKey
+    keys.append(DataKey(number: number, created: time, publicKey: publicKey, isCurrent: true))
     var all = data.keys
-    all[number] = try LockedBytes.random(Seal.keyBytes)
+    all[number] = key
     return DataKeys(store: id, current: number, keys: all)
   }
 }

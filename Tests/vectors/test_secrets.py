@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
@@ -66,14 +67,30 @@ def data_keys(vectors: dict[str, Any], provider: dict[str, Any]) -> dict[int, by
     }
 
 
-def value_context(document: dict[str, Any], key: str, revision: int) -> bytes:
-    return context(b"kept value 1", base64.b64decode(document["id"]), key.encode(), struct.pack("<Q", revision))
+def key_pair(document: dict[str, Any], number: int, data_key: bytes) -> X25519PrivateKey:
+    use = context(b"kept key pair 1", base64.b64decode(document["id"]), struct.pack("<I", number))
+    return X25519PrivateKey.from_private_bytes(hashlib.blake2b(use, key=data_key, digest_size=32).digest())
+
+
+def public(pair: X25519PrivateKey) -> bytes:
+    return pair.public_key().public_bytes_raw()
+
+
+def value_context(document: dict[str, Any], key: str, revision: int, *public_keys: bytes) -> bytes:
+    use = b"kept value 2" if public_keys else b"kept value 1"
+    store = base64.b64decode(document["id"])
+    return context(use, store, key.encode(), struct.pack("<Q", revision), *public_keys)
 
 
 def open_value(document: dict[str, Any], keys: dict[int, bytes], key: str, sealed: bytes) -> tuple[int, bytes]:
     form, number, revision = struct.unpack_from("<BIQ", sealed)
-    assert form == 1
-    plain = unseal(keys[number], value_context(document, key, revision), sealed[13:])
+    if form == 1:
+        plain = unseal(keys[number], value_context(document, key, revision), sealed[13:])
+    else:
+        assert form == 2
+        own, sender = key_pair(document, number, keys[number]), sealed[13:45]
+        shared = own.exchange(X25519PublicKey.from_public_bytes(sender))
+        plain = unseal(shared, value_context(document, key, revision, sender, public(own)), sealed[45:])
     return plain[0], plain[1:]
 
 
@@ -91,6 +108,15 @@ def exported_secrets(export: dict[str, Any], passphrase: str) -> dict[str, bytes
         name: unseal(key, exported_context(export, name), base64.b64decode(sealed))
         for name, sealed in export["secrets"].items()
     }
+
+
+def seal_to_public(document: dict[str, Any], number: int, key: str, revision: int, plain: bytes) -> bytes:
+    """Seals a value with what the file says, without the data key."""
+    (named,) = [data_key for data_key in document["keys"] if data_key["number"] == number]
+    receiver, pair = base64.b64decode(named["public"]), X25519PrivateKey.generate()
+    shared = pair.exchange(X25519PublicKey.from_public_bytes(receiver))
+    sealed = seal(shared, value_context(document, key, revision, public(pair), receiver), plain)
+    return struct.pack("<BIQ", 2, number, revision) + public(pair) + sealed
 
 
 @pytest.fixture
@@ -113,10 +139,18 @@ def test_each_value_is_what_was_sealed(vectors: Any) -> None:
         assert struct.unpack_from("<Q", sealed, 5) == (value["revision"],)
 
 
+def test_the_public_key_of_each_data_key_is_in_the_file(vectors: Any) -> None:
+    document = vectors["document"]
+    for number, key in data_keys(vectors, document["providers"][0]).items():
+        (named,) = [data_key for data_key in document["keys"] if data_key["number"] == number]
+        assert base64.b64decode(named["public"]) == public(key_pair(document, number, key))
+
+
 def test_a_value_of_another_key_is_refused(vectors: Any) -> None:
     keys = data_keys(vectors, vectors["document"]["providers"][0])
-    with pytest.raises(InvalidTag):
-        open_value(vectors["document"], keys, "another", base64.b64decode(vectors["values"][0]["sealed"]))
+    for value in vectors["values"]:
+        with pytest.raises(InvalidTag):
+            open_value(vectors["document"], keys, "another", base64.b64decode(value["sealed"]))
 
 
 def test_each_secret_of_an_export_is_the_json_that_was_sealed(vectors: Any) -> None:
@@ -151,6 +185,8 @@ def make() -> dict[str, Any]:
             {"kind": "passphrase", "salt": text(os.urandom(16)), "operations": 2, "memory": 1 << 20},
         ],
     }
+    for data_key in document["keys"]:
+        data_key["public"] = text(public(key_pair(document, data_key["number"], keys[data_key["number"]])))
     for provider in document["providers"]:
         key = provider_key(provider, vectors["file"], vectors["passphrase"])
         provider["wrapped"] = {
@@ -174,6 +210,15 @@ def make() -> dict[str, Any]:
         value = {"key": name, "revision": revision, "kind": kind, "payload": text(payload), "sealed": text(whole)}
         vectors["values"].append(value)
     make_export(vectors)
+
+    for name, number, revision, kind, payload in [
+        ("api.token", 1, 11, 5, b"hunter3"),
+        ("mail.Passwörter", 2, 2**64 - 1, 9, b'{"a":"c"}'),
+        ("empty", 2, 12, 6, b""),
+    ]:
+        whole = seal_to_public(document, number, name, revision, bytes([kind]) + payload)
+        value = {"key": name, "revision": revision, "kind": kind, "payload": text(payload), "sealed": text(whole)}
+        vectors["values"].append(value)
     return vectors
 
 

@@ -26,8 +26,9 @@ final class StoreSecrets: SecretOpening {
     var formerKeys: DataKeys?
     /// How many times the file has changed.
     var changes = 0
-    /// Why not, when that was, and how long no provider is asked again.
-    var refusal: (reason: StoreError, time: Int64, pause: Int64)?
+    /// Why not, when that was, how long no provider is asked again, and whether one has given a key that the file does
+    /// not fit.
+    var refusal: (reason: StoreError, time: Int64, pause: Int64, isOfFile: Bool)?
     var isAsking = false
     /// Called with no lock held, once there are keys.
     var whenUnlocked: (@Sendable () -> Void)?
@@ -94,40 +95,47 @@ final class StoreSecrets: SecretOpening {
 
   /// Seals a secret, with the write lock held; nil if secrets are plain.
   ///
-  /// Throws `unavailable` without the data key, and if no one has decided how secrets are stored.
+  /// It is sealed with the public key if the providers were asked for the data key, and have not given it.
+  ///
+  /// Throws `unavailable` until they were asked, and if no one has decided how secrets are stored.
   func seal(_ value: Value, of key: KeyName, at revision: Revision) throws(StoreError) -> [UInt8]? {
-    let keys: DataKeys? = try state.updateQuietly { state throws(StoreError) in
+    let (document, keys): (SecretsDocument, DataKeys?) = try state.updateQuietly { state throws(StoreError) in
       try state.refresh()
       guard let document = state.document else {
         // The reason may be another one.
         wanted.store(true, ordering: .releasing)
         throw (state.refusal?.reason ?? Self.undecided).said { "it is a secret, which cannot be stored: \($0)" }
       }
-      return document.isPlain ? nil : try dataKeys(state, "cannot be stored")
+      // Without them the public key is used, unless the file was changed.
+      let mayDo = document.isPlain || state.refusal?.isOfFile == false && state.formerKeys?.contradict(document) != true
+      return (document, mayDo ? state.keys : try dataKeys(state, "cannot be stored"))
     }
-    guard let keys else { return nil }
+    if document.isPlain { return nil }
     var sealed: [UInt8] = []
     try value.withStored { stored throws(StoreError) in
-      sealed = try Self.seal(stored, of: key, at: revision, with: keys)
+      sealed = try Self.seal(stored) { plain throws(StoreError) in
+        if let keys { return try keys.seal(plain, for: key, at: revision) }
+        return try document.seal(plain, for: key, at: revision)
+      }
     }
     return sealed
   }
 
   private static func seal(
-    _ stored: StoredValue, of key: KeyName, at revision: Revision, with keys: DataKeys
+    _ stored: StoredValue, _ seal: (UnsafeBufferPointer<UInt8>) throws(StoreError) -> [UInt8]
   ) throws(StoreError) -> [UInt8] {
     let plain = try LockedBytes(count: 1 + stored.payload.count) { plain in
       plain[0] = stored.kind
       for (index, byte) in stored.payload.enumerated() { plain[1 + index] = byte }
     }
-    return try plain.withBytes { plain throws(StoreError) in try keys.seal(plain, for: key, at: revision) }
+    return try plain.withBytes(seal)
   }
 
   func reseal(_ stored: StoredValue, of key: KeyName, at revision: Revision?) throws(StoreError) -> [UInt8]? {
     guard let keys = state.read(\.keys) else { return nil }
     guard stored.isSealed else {
       return try revision.map { revision throws(StoreError) in
-        try Self.seal(stored, of: key, at: revision, with: keys)
+        try Self.seal(stored) { plain throws(StoreError) in try keys.seal(plain, for: key, at: revision) }
       }
     }
     let sealed = stored.payload.bindMemory(to: UInt8.self)
@@ -183,9 +191,12 @@ final class StoreSecrets: SecretOpening {
   }
 
   /// Seals a value again for another revision; nil if it has that.
+  ///
+  /// Throws `unavailable` for one that was sealed with the public key.
   func seal(again sealed: [UInt8], of key: KeyName, at revision: Revision) throws(StoreError) -> [UInt8]? {
     let header = try sealed.withUnsafeBufferPointer { sealed throws(StoreError) in try SealedHeader(sealed) }
     if header.revision == revision { return nil }
+    if header.isPublic { throw StoreError(.unavailable, "it was sealed without the data key; store it again") }
     return try seal(open(old: sealed, of: key), of: key, at: revision)
   }
 
@@ -209,7 +220,7 @@ final class StoreSecrets: SecretOpening {
       // Another thread may have asked since.
       guard isWanted else { return (nil, state.keys != nil || state.refusal != nil) }
       do throws(StoreError) { try state.refresh() } catch {
-        state.refusal = (error, now(), 0)
+        state.refusal = (error, now(), 0, false)
         return (nil, true)
       }
       if state.keys != nil {
@@ -223,6 +234,7 @@ final class StoreSecrets: SecretOpening {
       return (state.document, nil)
     }
     if let result { return result }
+    var isOfFile = false
     let keys: Result<DataKeys, StoreError> = Result { () throws(StoreError) in
       guard let document else { throw try loss() ?? Self.undecided }
       var access = try providerAccess(nil)
@@ -231,7 +243,7 @@ final class StoreSecrets: SecretOpening {
           try ask().map { text throws(StoreError) in try LockedBytes(copying: text) }
         }
       }
-      return try document.unlock(access)
+      return try document.unlock(access) { isOfFile = true }
     }
     let whenUnlocked = state.update { state in
       state.isAsking = false
@@ -241,7 +253,7 @@ final class StoreSecrets: SecretOpening {
       case .failure(let reason):
         let pause =
           document == nil ? 0 : min(max(2 * (state.refusal?.pause ?? 0), Self.shortestPause), Self.longestPause)
-        state.refusal = (reason, now(), pause)
+        state.refusal = (reason, now(), pause, isOfFile)
       }
       return state.keys == nil ? nil : state.whenUnlocked
     }

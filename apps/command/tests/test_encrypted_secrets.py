@@ -105,6 +105,18 @@ def test_a_locked_secret_is_explained(stored: Kept, tmp_path: Path) -> None:
     assert (shown["layer"], shown["secret"], "value" in shown) == ("user", True, False)
 
 
+def test_a_secret_is_replaced_without_its_key(stored: Kept, tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    assert stored("secrets", "player", "init", "--key-file", str(key)).status == 0
+    away = key.rename(tmp_path / "away")
+    done = stored("set", "player", "token", "-", input=f"{TOKEN}-2")
+    assert (done.status, done.err) == (0, "")
+    assert stored("get", "player", "token", "--reveal").status == 4
+    away.rename(key)
+    assert stored("get", "player", "token", "--reveal").out == f"{TOKEN}-2\n"
+    assert plain(tmp_path) == []
+
+
 def test_a_secret_is_refused_until_someone_decides_how_it_is_stored(kept: Kept, tmp_path: Path) -> None:
     schema = '{"properties": {"token": {"type": "string", "secret": true}}}'
     assert kept("declare", "player", "-", input=schema).status == 0

@@ -169,6 +169,19 @@ def test_an_error_of_a_provider_names_the_store(store: kept.Store, tmp_path: Pat
     store.close()
 
 
+def test_a_secret_is_replaced_without_its_key(store: kept.Store, tmp_path: Path) -> None:
+    passphrase = kept.SecretsProvider("passphrase", passphrase="hunter words")
+    store.encrypt_secrets(passphrase)
+    store.close()
+    with kept.open(tmp_path / "store") as locked:
+        locked["token"] = "SECRET2"
+        with pytest.raises(kept.UnavailableError):
+            locked["token"]
+        locked.unlock_secrets("hunter words")
+        assert locked["token"] == "SECRET2"
+    assert plain(tmp_path) == []
+
+
 def test_plain_is_a_decision(store: kept.Store) -> None:
     assert store.keep_secrets_plain().state == "plain"
     with kept.open("memory:") as memory, pytest.raises(kept.UnsupportedError):

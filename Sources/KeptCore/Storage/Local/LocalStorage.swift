@@ -357,7 +357,13 @@ extension LocalStorage {
       isDone = try engine.takeTurn(timeoutMilliseconds: rest) { turn throws(StoreError) in
         rest = max(0, rest - (MonotonicTime.milliseconds - begun))
         let most = isLast ? nil : LongCommit.mostChanged
-        guard try turn.read({ chain throws(StoreError) in try long.settle(chain, most: most) }) else { return false }
+        let isReady = try turn.read { chain throws(StoreError) in
+          if try long.settle(chain, most: most) { return true }
+          // One that cannot follow others is made while they wait.
+          if isLast { long = try LongCommit(batch, chain, self) }
+          return isLast
+        }
+        guard isReady else { return false }
         if batch.durability == .durable { try engine.checkPlace() }
         if let note = batch.completion?.noteReplaced { note(try contents()) }
         let contents = try engine.snapshot()

@@ -136,6 +136,14 @@ final class LongCommit {
   /// - Parameter most: how many of these keys are looked at; nil for any number.
   /// - Returns: false if there are more, or if it must be made again for another reason.
   func settle(_ chain: Chain, most: Int? = mostAtAll) throws(StoreError) -> Bool {
+    do throws(StoreError) { return try follow(chain, most: most) } catch {
+      // A secret that was sealed without the data key cannot be sealed again.
+      guard hasSecrets, error.code == .unavailable else { throw error }
+      return false
+    }
+  }
+
+  private func follow(_ chain: Chain, most: Int?) throws(StoreError) -> Bool {
     guard chain.schemaVersion == base.schemaVersion, chain.lists == base.lists else { return false }
     if hasSecrets, try secrets.changeCount() != secretsChange { return false }
     if chain.revision > base.revision {
@@ -292,23 +300,28 @@ private final class FrameChanges: LaterChanges, @unchecked Sendable {
     }
     var changes: [StoredChange] = []
     changes.reserveCapacity(keys.count)
+    var index = 0
     func add(_ state: KeyState?) {
-      let (index, old) = (changes.count, state.flatMap { Entry($0) })
-      var new = old ?? Entry(value: nil, revision: 0)
+      defer { index += 1 }
+      let old = state.flatMap { Entry($0) }
+      var (new, isLocked) = (old ?? Entry(value: nil, revision: 0), false)
       // Each part was made from a valid change.
       try? frames.forEachChange(from: places[index], to: places[index + 1]) { part throws(StoreError) in
         switch part.effect {
         case .value:
           (new.value, new.revision) = (try part.value(), revision)
           if part.stored.isSealed, case .bytes(let sealed) = new.value {
+            isLocked = true
             new.value = try secrets.open(sealed, of: keys[index], at: revision)
+            isLocked = false
           }
         case .removed: (new.value, new.revision) = (nil, revision)
         case .declared: new.declaration = .stored(try part.json())
         default: new.declaration = nil
         }
       }
-      changes.append(StoredChange(key: keys[index], old: old, new: new))
+      // As for other processes: observers receive it once it can be read.
+      if !isLocked { changes.append(StoredChange(key: keys[index], old: old, new: new)) }
     }
     _ = try? contents.list { chain throws(StoreError) in
       try chain.forEachState(of: keys) { index, state in
@@ -316,7 +329,7 @@ private final class FrameChanges: LaterChanges, @unchecked Sendable {
       }
     }
     // What cannot be read was there before, or not: the commit has replaced it.
-    while changes.count < keys.count { add(nil) }
+    while index < keys.count { add(nil) }
     return changes
   }
 }

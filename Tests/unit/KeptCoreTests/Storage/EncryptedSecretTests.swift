@@ -194,7 +194,6 @@ import Testing
     try store.set(2, forKey: "other")
     #expect(try store.snapshot().value(forKey: "other") == 2)
     #expect(code { try store.snapshot().value(forKey: "token") } == .unavailable)
-    #expect(code { try store.set("SECRET2", forKey: "token") } == .unavailable, "a new value needs the data key")
     let received = ReceivedNotices()
     let subscription = try store.observe(.prefix(""), received.add)
     try store.set(3, forKey: "other")
@@ -211,6 +210,105 @@ import Testing
     subscription.cancel()
     store.close()
     #expect(try files(with: "SECRET") == [])
+  }
+
+  @Test func `is replaced without its key, with the rules of its declaration, and read with it`() throws {
+    let (_, first) = try openWithSecret()
+    let rules = try Declaration(json: #"{"type":"string","secret":true,"maxLength":10}"#)
+    try first.declare(rules, forKey: "token")
+    try first.declare(rules, forKey: "pin")
+    try first.set("SECRET1", forKey: "token")
+    try first.set("SECRETpin", forKey: "other")
+    first.close()
+    try lock()
+    let (storage, store) = try open()
+    try store.set("SECRET2", forKey: "token")
+    #expect(code { try store.set("SECRET is too long", forKey: "token") } == .invalid)
+    #expect(code { try store.set(1, forKey: "token") } == .wrongType)
+    #expect(code { try store.value(forKey: "token") } == .unavailable)
+    try store.transaction { _ = try $0.set("SECRET3", forKey: "pin") }
+    // What becomes a secret is sealed too.
+    try store.declare(rules, forKey: "other")
+    let revision = try store.currentRevision()
+    try store.set("SECRET2", forKey: "token")
+    #expect(try store.currentRevision() == revision + 1, "the old value cannot be compared")
+    try storage.engine.checkpoint()
+    storage.engine.endChange()
+    store.close()
+    #expect(try files(with: "SECRET") == [])
+    try unlock()
+    let (unlocked, again) = try open()
+    #expect(try again.value(forKey: "token") == "SECRET2" && again.value(forKey: "pin") == "SECRET3")
+    #expect(try again.value(forKey: "other") == "SECRETpin")
+    // A rotation, the history and a backup have it like others.
+    unlocked.engine.endChange()
+    try again.set("SECRET4", forKey: "token")
+    unlocked.engine.endChange()
+    try again.rotateSecrets()
+    #expect(try again.value(forKey: "pin") == "SECRET3" && again.secretsStatus().unsealed == 0)
+    try again.undo(revision: again.currentRevision())
+    #expect(try again.value(forKey: "token") == "SECRET2")
+    #expect(try again.verify().isSound)
+    again.close()
+    #expect(try files(with: "SECRET") == [])
+  }
+
+  @Test func `of a commit of many keys is replaced without its key, whatever others commit`() throws {
+    let (_, first) = try openWithSecret()
+    try first.set("SECRET1", forKey: "token")
+    first.close()
+    try lock()
+    let (storage, store) = try open()
+    let other = try LocalStorage(path: path)
+    storage.readers.maintenance.end()
+    #expect(code { try store.value(forKey: "token") } == .unavailable)
+    var batch = Batch()
+    for number in 0..<1100 { batch.edit(try key("k\(number)"), .set(1)) }
+    batch.edit(try key("token"), .set("SECRET2"))
+    let long = try LongCommit(batch, storage.engine.snapshot().chain, storage)
+    try other.commit(key("k7"), .set(0))
+    try storage.engine.takeTurn(timeoutMilliseconds: 5000) { turn throws(StoreError) in
+      #expect(try turn.read { chain throws(StoreError) in try !long.settle(chain) }, "it must be made again")
+    }
+    let received = ReceivedNotices()
+    let subscription = try store.observe(.prefix(""), received.add)
+    _ = try store.commit(batch)
+    let token = try key("token")
+    #expect(!received.first(1)[0].changes.contains { $0.key == token }, "it cannot be read here")
+    subscription.cancel()
+    store.close()
+    try unlock()
+    let (_, again) = try open()
+    #expect(try again.value(forKey: "token") == "SECRET2" && again.value(forKey: "k7") == 1)
+    #expect(try files(with: "SECRET") == [])
+  }
+
+  @Test func `is not sealed with a public key that was exchanged, where the data key is known`() throws {
+    let (_, store) = try openWithSecret()
+    try store.set("SECRET1", forKey: "token")
+    let file = path + "/secrets"
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    let start = try #require(text.range(of: #""public":""#)).upperBound
+    var other = SecretsDocument.plain()
+    _ = try other.encrypt(with: .keyFile(keyFile), KeyFile.read(keyFile), at: .now)
+    let their = try #require(other.json.range(of: #""public":""#)).upperBound
+    let length = 44
+    let changed = text.replacingCharacters(
+      in: start..<text.index(start, offsetBy: length),
+      with: other.json[their...].prefix(length))
+    try Data(changed.utf8).write(to: URL(filePath: file))
+    // It has the data keys; another one gets a key that the file does not fit.
+    for store in [store, try open().1] {
+      let refusal = #expect(throws: StoreError.self) { try store.set("SECRET2", forKey: "token") }
+      #expect(refusal?.code == .unavailable && refusal?.message.contains("the file secrets was changed") == true)
+    }
+    try lock()
+    passTime()
+    #expect(throws: StoreError.self, "it had the data keys") { try store.set("SECRET2", forKey: "token") }
+    try unlock()
+    passTime()
+    try Data(text.utf8).write(to: URL(filePath: file))
+    #expect(try store.value(forKey: "token") == "SECRET1")
   }
 
   @Test func `can be removed without its key`() throws {
@@ -264,7 +362,7 @@ import Testing
   ) throws {
     let (storage, store) = try openWithSecret()
     try store.set("SECRET1", forKey: "token")
-    let later = [2] + (try sealed("token", in: storage)).dropFirst().prefix(9)
+    let later = [3] + (try sealed("token", in: storage)).dropFirst().prefix(9)
     try put(later, "token", in: storage)
     if isFolded { try storage.engine.checkpoint() }
     let refusal = #expect(throws: StoreError.self) { try store.value(forKey: "token") }
