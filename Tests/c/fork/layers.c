@@ -99,7 +99,7 @@ static int locks_are_missing(kept_store *store, int kind) {
   if (kind > 2 && kind < 6) kept_rollback(transaction);
   if (kind == 6)
     status = kept_import(store, "{\"k\":3}", 7,
-      &(kept_transfer_options){ sizeof(kept_transfer_options), KEPT_TRANSFER_FLAT, NULL, NULL, NULL, NULL }, NULL,
+      &(kept_transfer_options){ sizeof(kept_transfer_options), KEPT_TRANSFER_FLAT, NULL, NULL, NULL, NULL, NULL }, NULL,
       NULL);
   if (status != KEPT_LOCKED) printf("kind %d: %s\n", kind, kept_status_text(status)), fflush(stdout);
   return status != KEPT_LOCKED;
