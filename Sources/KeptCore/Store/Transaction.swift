@@ -97,7 +97,10 @@ public final class Transaction: SettingsAccess {
   public func delete(_ key: KeyName) throws(StoreError) -> Bool {
     store.layerStack.watchAgain()
     try open { _ throws(StoreError) in try store.checkUnlocked(key) }
-    guard try entry(for: key)?.value != nil else { return false }
+    do throws(StoreError) { guard try entry(for: key)?.value != nil else { return false } } catch {
+      // A secret that is locked need not be read.
+      guard error.code == .unavailable, try store.lockedEntry(for: key) != nil else { throw error }
+    }
     return try open { state throws(StoreError) in
       try state.allowance.take(key.text.utf8.count, to: State.purpose)
       state.batch.edit(key, .remove)

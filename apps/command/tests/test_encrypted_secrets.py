@@ -110,10 +110,27 @@ def test_a_secret_is_replaced_without_its_key(stored: Kept, tmp_path: Path) -> N
     assert stored("secrets", "player", "init", "--key-file", str(key)).status == 0
     away = key.rename(tmp_path / "away")
     done = stored("set", "player", "token", "-", input=f"{TOKEN}-2")
-    assert (done.status, done.err) == (0, "")
+    assert done.status == 0
+    assert '"token": had a value that cannot be read' in done.err
     assert stored("get", "player", "token", "--reveal").status == 4
     away.rename(key)
     assert stored("get", "player", "token", "--reveal").out == f"{TOKEN}-2\n"
+    assert plain(tmp_path) == []
+
+
+def test_a_lost_file_of_keys_is_replaced_once_the_lost_secrets_are_reset(stored: Kept, tmp_path: Path) -> None:
+    assert stored("secrets", "player", "init", "--key-file", str(tmp_path / "key")).status == 0
+    for path in tmp_path.rglob("secrets"):
+        path.unlink()
+    for words in (["--plain"], ["--key-file", str(tmp_path / "key")]):
+        refused = stored("secrets", "player", "init", *words)
+        assert refused.status == 4
+        assert 'encrypted secrets ("token")' in refused.err
+        assert "bring it back from a backup" in refused.err
+    assert stored("reset", "player", "token").status == 0
+    assert stored("secrets", "player", "init", "--key-file", str(tmp_path / "key")).status == 0
+    assert stored("set", "player", "token", "-", input=TOKEN).status == 0
+    assert stored("get", "player", "token", "--reveal").out == f"{TOKEN}\n"
     assert plain(tmp_path) == []
 
 

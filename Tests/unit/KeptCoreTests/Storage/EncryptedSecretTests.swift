@@ -313,11 +313,17 @@ import Testing
 
   @Test func `can be removed without its key`() throws {
     let (_, first) = try openWithSecret()
+    try first.declare(Declaration(json: #"{"type":"string","secret":true}"#), forKey: "pin")
     try first.set("SECRET1", forKey: "token")
+    try first.set("SECRET2", forKey: "pin")
     first.close()
     try lock()
     let (_, store) = try open()
-    #expect(try store.remove("token") && !store.contains("token"))
+    try store.transaction { transaction in
+      let isRemoved = try transaction.remove("pin")
+      #expect(try isRemoved && !transaction.contains("pin"))
+    }
+    #expect(try store.remove("token") && !store.contains("token") && !store.contains("pin"))
   }
 
   /// A stored value, as it is sealed.

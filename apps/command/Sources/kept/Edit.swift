@@ -181,24 +181,24 @@ final class Edit {
   }
 
   func reset(_ key: KeyName, allowsUndeclared: Bool) throws(StoreError) {
-    let old = try transaction.entry(for: key)
+    let (old, isSecret) = (try replaced(key), try declaration(of: key)?.isSecret == true)
     try checkKnown(key, allowsUndeclared)
     _ = try transaction.remove(key.text)
-    note(key, old?.value, nil, isSecret: old?.declaration?.isSecret == true)
+    note(key, old, nil, isSecret: isSecret)
   }
 
-  /// The declaration of a key, also if its value is damaged.
+  /// The declaration of a key, also if its value is damaged, or a secret that is locked.
   private func declaration(of key: KeyName) throws(StoreError) -> Declaration? {
     do throws(StoreError) { return try transaction.declaration(forKey: key.text) } catch {
-      guard error.code == .corrupt else { throw error }
+      guard error.code == .corrupt || error.code == .unavailable else { throw error }
       return try transaction.store.declarations(prefix: key.text).declarations.first { $0.key == key }?.declaration
     }
   }
 
-  /// The value that a change replaces: nil, with a warning, if it is damaged.
+  /// The value that a change replaces: nil, with a warning, if it is damaged, or a secret that is locked.
   private func replaced(_ key: KeyName) throws(StoreError) -> Value? {
     do throws(StoreError) { return try transaction.entry(for: key)?.value } catch {
-      guard error.code == .corrupt else { throw error }
+      guard error.code == .corrupt || error.code == .unavailable else { throw error }
       warn("\"\(Shown.line(key.text))\": had a value that cannot be read: \(error.message)")
       return nil
     }
@@ -255,7 +255,7 @@ final class Edit {
   private func isPresent(_ key: KeyName) throws(StoreError) -> Bool {
     // An entry without a value has a declaration.
     do throws(StoreError) { return try transaction.entry(for: key) != nil } catch {
-      guard error.code == .corrupt else { throw error }
+      guard error.code == .corrupt || error.code == .unavailable else { throw error }
       return true
     }
   }
