@@ -192,7 +192,6 @@ def test_a_key_is_exchanged_machine_by_machine(etcd: Etcd, start_sync: StartSync
     restart(one, old, new)
     restart(other, new, old)
     wait_for(lambda: new.has_sealed(etcd.get(name("token"))), f"it is sealed with the new key: {other.log}")
-    # The machines disagree about the first key, and do not seal in turns.
     one.set("pin", "1")
     wait_for_value(other, "pin", '"1"')
     assert old.has_sealed(etcd.get(name("pin"))) and new.has_sealed(etcd.get(name("token")))
@@ -205,6 +204,11 @@ def test_a_key_is_exchanged_machine_by_machine(etcd: Etcd, start_sync: StartSync
     assert other.get("pin") == '"1"'
     for machine in (one, other):
         assert not reasons(machine) and machine.status()["conflicts"] == 0
+    # While they disagreed about the first key, they did not seal in turns.
+    versions = [
+        json.loads(etcd.ctl("get", name(secret), "-w", "json").out)["kvs"][0]["version"] for secret in ("token", "pin")
+    ]
+    assert versions == [3, 2]
     assert [one["tag"] for one in other.history("pin")] == ["fleet:one"], "sealing it again is not a change of it"
 
 
