@@ -15,7 +15,9 @@ struct Browse: ParsableCommand {
       \(Browser.installing)
       """)
 
-  @OptionGroup var store: StoreOption
+  // Not `StoreOption`: the browser takes no passphrase.
+  @Option(name: [.short, .long], help: ArgumentHelp("The store, in place of the first word.", valueName: "location"))
+  var store: String?
   @OptionGroup var layers: LayerOptions
   @Flag(help: "Do not allow changes.")
   var readOnly = false
