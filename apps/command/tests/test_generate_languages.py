@@ -101,7 +101,8 @@ def check_random_schemas(kept: Kept, folder: Path, random: Random, count: int) -
     names: list[str] = []
     together: dict[str, Any] = {}
     while len(names) < count:
-        keys, name = random_keys(random), f"keys{len(names)}"
+        # The letter at the end separates the number from a digit that follows in a name of the file of all keys.
+        keys, name = random_keys(random), f"keys{len(names)}x"
         if is_refused(kept, keys):
             continue
         names.append(name)
@@ -119,7 +120,7 @@ def check_random_schemas(kept: Kept, folder: Path, random: Random, count: int) -
     path = {"PYTHONPATH": f"{PYTHON}:{folder}"}
     assert said(run(sys.executable, "-W", "error", "-c", f"import kept; {imports}", env=path)) == ""
     # One file of all keys, which the compiler takes sooner than many files.
-    assert swift_errors(generate(kept, folder, "all", together, "swift"), folder / "keys0.swift") == ""
+    assert swift_errors(generate(kept, folder, "all", together, "swift"), folder / f"{names[0]}.swift") == ""
 
 
 def is_refused(kept: Kept, keys: dict[str, Any]) -> bool:
