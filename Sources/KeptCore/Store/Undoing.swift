@@ -45,7 +45,7 @@ extension Store {
       let changes = try self.changes(of: revision, transaction)
       keys = changes.map(\.key.text)
       for change in changes { try transaction.restore(change) }
-      // Under a former name, a value that is put back would be newer than that of the key.
+      // Under a former name, a value that is put back would be newer than the key's own.
       let removed = Set(changes.lazy.filter { $0.new == .absent }.map(\.key))
       for (key, declaration) in removed.isEmpty ? [] : try storage().declarations(prefix: "") {
         guard let name = declaration.writtenFormerName, removed.contains(name),

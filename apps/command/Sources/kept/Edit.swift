@@ -160,7 +160,7 @@ final class Edit {
     let contents = try StoreContents(past.snapshot)
     let changed = Set(past.history.changes.filter { $0.revision > past.snapshot.revision }.map(\.key))
     var left: [KeyName] = []
-    // Under a former name, a value that is put back would be newer than that of its key.
+    // Under a former name, a value that is put back would be newer than the key's own.
     var superseded: Set<KeyName> = []
     for (key, declaration) in try transaction.store.declarations().declarations {
       if let name = declaration.formerName, case .value = contents[key] { superseded.insert(name) }
