@@ -116,7 +116,7 @@ struct Run {
   // MARK: - The disk
 
   /// A folder with nothing but the decision that secrets are stored as they are, which no loss of power takes.
-  private static func empty(_ folder: String) {
+  static func empty(_ folder: String) {
     remove(folder)
     mkdir(folder, 0o700)
     let text = #"{"format":1,"id":"AAAAAAAAAAAAAAAAAAAAAA==","keys":[],"providers":[],"state":"plain"}"#

@@ -11,9 +11,9 @@ import CScheduler
 
 /// Uses the library once, so that no run does what happens once in a process.
 func warmUp() {
+  Run.empty(folder)
   simulation_reset(0, turns(gap: 0, counts_all: false, hot: -1, most: .max))
   simulation_enter()
-  mkdir(folder, 0o700)
   var plan = Plan(seed: 0)
   plan.closes = true
   var program = Program(plan, folder, process: 0, thread: 0)
