@@ -27,7 +27,7 @@ public final class Declaration: @unchecked Sendable {
   public var isSecret: Bool { contents.isSecret }
   /// The name that the key had before.
   ///
-  /// Declaring the key moves the value stored under it.
+  /// Declaring the key moves the value stored under it, or removes it if the key has a newer one.
   public var formerName: KeyName? { contents.formerName }
   /// ``formerName``; a declaration that has none is not parsed.
   package var writtenFormerName: KeyName? {

@@ -16,7 +16,7 @@ package struct DataKeys: Sendable {
       && document.keys.allSatisfy { $0.isCurrent == ($0.number == current) && publicKey(of: $0.number) == $0.publicKey }
   }
 
-  /// The public key of a data key, by which a changed file is noticed; nil for a missing one.
+  /// The public key of a data key, which shows that the file was changed; nil for a missing one.
   private func publicKey(of number: UInt32) -> [UInt8]? {
     keys[number].flatMap { try? KeyPair(of: $0, number, store).publicKey }
   }

@@ -30,7 +30,7 @@ struct KeyPair {
   /// A pair for one value.
   static func random() throws(StoreError) -> KeyPair { try KeyPair(secretKey: .random(Seal.keyBytes)) }
 
-  /// The key that the owner of another pair can make too; nil for a public key that is none.
+  /// The key that the owner of another pair can make too; nil if the public key is not valid.
   func shared(with other: some Sequence<UInt8>) throws(StoreError) -> LockedBytes? {
     let (sodium, other) = (try Sodium.load(), Array(other))
     var isMade = false
@@ -52,7 +52,7 @@ extension SecretsDocument {
     guard let current = keys.first(where: \.isCurrent) else { throw Members.damaged("no data key is current") }
     let pair = try KeyPair.random()
     guard let shared = try pair.shared(with: current.publicKey) else {
-      throw Members.damaged("the public key of data key \(current.number) is none")
+      throw Members.damaged("the public key of data key \(current.number) is not valid")
     }
     let header = SealedHeader(key: current.number, revision: revision, isPublic: true)
     try Memory.ask(for: plain.count + SealedHeader.overhead + KeyPair.publicBytes, to: "encrypt a value")

@@ -57,7 +57,7 @@ public struct StoreContents: Sendable {
   /// Secrets that nothing opens are not known. Throws what ``Store/restore(from:passphrase:)`` throws.
   /// - Parameters:
   ///   - store: the store whose keys open secrets of the backup, if any.
-  ///   - passphrase: that of the store of which it is a backup.
+  ///   - passphrase: the passphrase of the store that was copied.
   public init(ofBackup path: String, for store: Store? = nil, passphrase: String? = nil) throws(StoreError) {
     let secrets = try (store?.storage() as? any SecretStorage)?.secrets
     let backup = try BackupFile(at: path, secrets, passphrase: passphrase, leavesLocked: true)

@@ -33,7 +33,7 @@ extension Store {
   /// `unavailable`. It throws `invalid` if encrypted ones would become plain.
   /// - Parameters:
   ///   - path: what ``backup(to:replacing:)`` has written, a file or a folder.
-  ///   - passphrase: that of the store of which it is a backup, if its secrets are encrypted.
+  ///   - passphrase: the passphrase of the store that was copied, if its secrets are encrypted.
   @discardableResult
   public func restore(from path: String, passphrase: String? = nil) throws(StoreError) -> Restored {
     let storage = try storage()

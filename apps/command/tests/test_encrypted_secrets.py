@@ -83,7 +83,7 @@ def test_lines_of_standard_input_have_the_same_order_whichever_provider_works(st
     assert wrong.status == 4
     assert "the passphrase is not the one" in wrong.err
     assert stored("secrets", "player", "add", "--passphrase", input="third\n").status != 0
-    # An empty line is no passphrase, so that a forgotten one can be replaced.
+    # An empty line gives none, so that a forgotten one can be replaced.
     assert stored("secrets", "player", "add", "--passphrase", input="\nthird\n").status == 0
     key.unlink()
     assert stored("secrets", "player", "add", "--passphrase", input="second\nfourth\n").status == 4

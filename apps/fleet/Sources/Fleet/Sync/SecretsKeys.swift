@@ -63,7 +63,7 @@ package struct SecretsKeys: Sendable {
         .denied,
         "\(path) belongs to user \(status.st_uid), but this process runs as user \(geteuid()); run chown on it")
     }
-    // An access control list, with which systemd gives a service its credential, shows as the permission of the group.
+    // systemd gives a service its credential by an access control list, which shows as the permission of the group.
     let permitted: mode_t = status.st_uid == 0 && status.st_gid == 0 ? 0o740 : 0o700
     guard status.st_mode & 0o777 & ~permitted == 0 else {
       throw StoreError(.denied, "other users can read or write \(path); run chmod 600 on it, and replace the key")
