@@ -343,13 +343,39 @@ ssize_t pwrite(int file, const void *bytes, size_t count, off_t offset) {
   return after(STEP_WRITE, result);
 }
 
+/// How often a sync of the file has failed.
+static unsigned failed_syncs(int file, bool fails) {
+  uint64_t inode = inode_of(file);
+  failed_file *found = shared->failed_files;
+  while (found->count > 0 && found->inode != inode) found++;
+  if (fails) found->inode = inode, found->count++;
+  return found->count;
+}
+
+/// How many of its failed syncs each open file has seen. The child of a fork has the parent's open files; the library
+/// opens the store again there.
+static unsigned seen_failures[1024];
+
+static unsigned *seen_of(int file) {
+  if (file >= (int)(sizeof seen_failures / sizeof *seen_failures)) simulation_finding("too many open files");
+  return &seen_failures[file];
+}
+
+/// Linux reports what it could not write to each file that was open, once, and to none that is opened after a sync has
+/// reported it.
 static int synchronize(int file, int kind, int event) {
   before(kind, 0);
   int error = failure(kind);
+  bool is_sync = event == EVENT_SYNC;
+  bool is_lost = is_sync && error > 0 && error != EINTR;
+  if (is_lost) record(-EVENT_SYNC, file, NULL, 0, 0, NULL, NULL);
+  if (error <= 0 && !(is_sync && planted == SYSTEM_FORGETS_SYNCS)) record(event, file, NULL, 0, 0, NULL, NULL);
+  unsigned failures = failed_syncs(file, is_lost);
+  if (is_sync && error != EINTR && *seen_of(file) < failures) {
+    *seen_of(file) = failures;
+    if (error <= 0) error = EIO;
+  }
   errno = error;
-  if (error > 0 && error != EINTR && event == EVENT_SYNC) record(-EVENT_SYNC, file, NULL, 0, 0, NULL, NULL);
-  bool forgets = planted == SYSTEM_FORGETS_SYNCS && event == EVENT_SYNC;
-  if (error <= 0 && !forgets) record(event, file, NULL, 0, 0, NULL, NULL);
   return (int)after(kind, error > 0 ? -1 : 0);
 }
 
@@ -376,6 +402,7 @@ int openat(int folder, const char *name, int flags, ...) {
   bool is_new = kind == STEP_MAKE && faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
   int file = (int)system_call(SYS_openat, folder, (long)name, flags, mode, 0, 0);
   // What is left of the pulse is decided elsewhere: it is not written by calls.
+  if (file >= 0) *seen_of(file) = failed_syncs(file, false);
   if (is_new && file >= 0) note_change(file);
   if (is_new && file >= 0 && strcmp(name, "pulse") != 0) record(EVENT_MAKE, file, NULL, 0, 0, name, NULL);
   return (int)after(kind, file);

@@ -19,6 +19,11 @@ typedef struct simulated_process {
   int64_t stopped_until;
 } simulated_process;
 
+typedef struct failed_file {
+  uint64_t inode;
+  unsigned count;
+} failed_file;
+
 /// In memory that all processes of a run share. Only the thread that has the turn uses it.
 typedef struct simulation {
   pid_t controller;
@@ -32,6 +37,7 @@ typedef struct simulation {
   turns turns;
   unsigned until_switch, since_switch, switches;
   fault faults[MOST_FAULTS];
+  failed_file failed_files[MOST_FAULTS + 1]; // each fault makes one sync fail at most, and the last stays empty
   int request, requester;
   char finding[700];
   operation operations[MOST_OPERATIONS];
