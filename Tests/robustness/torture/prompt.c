@@ -67,18 +67,22 @@ static void play_round(uint64_t *random) {
   folder = fresh_folder();
   pid_t listener = start(listen, NULL), writer = start(write_on, NULL);
   await_word(&shared->listens, 1, "the store could not be opened");
-  int64_t fastest = INT64_MAX;
+  /* The first commit after a sync, which also wakes for the next one; and the second, which wakes observers alone. */
+  int64_t fastest[2] = { INT64_MAX, INT64_MAX };
   for (int64_t number = 1; number <= COMMITS; number++) {
     /* So that the listener sleeps, sometimes after everything was synced. */
     let_pass(20000 + random_below(random, number == 3 ? 1500000 : 50000));
     int64_t since = now_ns();
     store_word(&shared->begun, number);
     await_word(&shared->received, number, "a commit was not delivered");
-    if (now_ns() - since < fastest) fastest = now_ns() - since;
+    int64_t *least = &fastest[number % 2], taken = now_ns() - since;
+    if (taken < *least) *least = taken;
   }
-  if (fastest > PROMPT_MS * INT64_C(1000000))
-    fail("the fastest of %d notices took %" PRId64 " ms", COMMITS, fastest / 1000000);
-  if (fastest > fastest_ns) fastest_ns = fastest;
+  for (int i = 0; i < 2; i++) {
+    if (fastest[i] > PROMPT_MS * INT64_C(1000000))
+      fail("the fastest of %d notices took %" PRId64 " ms", COMMITS / 2, fastest[i] / 1000000);
+    if (fastest[i] > fastest_ns) fastest_ns = fastest[i];
+  }
   if (round_now % 2) {
     /* Once more, just when the earlier commits are synced. */
     await_syncing(SYNCING_MS, "no process has synced");
@@ -100,5 +104,5 @@ int main(int argc, char **argv) {
   begin_torture(argc, argv, 0);
   shared = share(sizeof *shared);
   play_rounds(play_round);
-  return end_torture("the fastest of %d notices took %" PRId64 " us at most", COMMITS, fastest_ns / 1000);
+  return end_torture("the fastest of %d notices took %" PRId64 " us at most", COMMITS / 2, fastest_ns / 1000);
 }
