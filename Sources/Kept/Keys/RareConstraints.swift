@@ -26,7 +26,7 @@ extension Constraint {
 
   /// The name that the key had before.
   ///
-  /// Declaring the key moves the value that is stored under the former name, if it is newer than the key's own. The
+  /// Declaring the key moves the value that is stored under the former name, if the key has none or an older one. The
   /// other layers are read under the former name too, if they have nothing under the new one.
   public static func renamedFrom(_ name: String) -> Constraint { Constraint("renamedFrom") { .string(name) } }
 }

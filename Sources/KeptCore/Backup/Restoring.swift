@@ -127,15 +127,22 @@ extension Store {
     }
     return batch
   }
-  /// The former names with values that are older than those of their keys: restored, they might be newer.
+
+  /// The older values of keys and their former names: restored in one commit, none would be the newer one.
   private func superseded(in backup: BackupFile) -> Set<KeyName> {
-    var keys: [KeyName: Entry] = [:]
-    for keyed in backup.entries where keyed.entry.value != nil {
-      if let name = keyed.entry.declaration?.writtenFormerName { keys[name] = keyed.entry }
-    }
+    var values: [KeyName: Entry] = [:]
+    for keyed in backup.entries where keyed.entry.value != nil { values[keyed.key] = keyed.entry }
     var superseded: Set<KeyName> = []
     for keyed in backup.entries {
-      if let own = keys[keyed.key], !isNewer(keyed.entry, than: own) { superseded.insert(keyed.key) }
+      guard let declaration = keyed.entry.declaration, let name = declaration.writtenFormerName,
+        let own = values[keyed.key], let former = values[name]
+      else { continue }
+      let isNewer = isNewer(former, than: own)
+      // A value that does not fit waits for the key.
+      if isNewer, former.value.flatMap({ try? declaration.admitted($0, hidden: true) }) == nil { continue }
+      let older = isNewer ? keyed.key : name
+      values[older] = nil
+      superseded.insert(older)
     }
     return superseded
   }

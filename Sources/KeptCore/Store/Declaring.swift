@@ -69,11 +69,15 @@ extension SettingsAccess {
 
   func hasValue(underAny names: [KeyName]) throws(StoreError) -> Bool {
     for name in names {
-      guard let entry = try readableEntry(for: name) else { continue }
-      if entry.value != nil { return true }
-      if try isLocked(name, entry) { return true }
+      if let entry = try readableEntry(for: name), try hasValue(name, entry) { return true }
     }
     return false
+  }
+
+  /// Whether an entry that was found to declare has a value, which may be a secret that is locked.
+  fileprivate func hasValue(_ key: KeyName, _ entry: Entry) throws(StoreError) -> Bool {
+    if entry.value != nil { return true }
+    return try isLocked(key, entry)
   }
 
   /// Fewer keys are looked at one by one.
@@ -138,7 +142,7 @@ extension SettingsAccess {
     misfits.removeAll { misfit in (try? KeyName(misfit.key ?? "")).map { renaming.edits[$0] != nil } == true }
     misfits += renaming.misfits
     guard !news.isEmpty || !renaming.edits.isEmpty else { return misfits }
-    let declared = try store.declarations(losing: store.secrets(in: news), in: self) + news
+    let declared = try store.declarations(changingWith: news, in: self) + news
     fit = fit && misfits.isEmpty
     do throws(StoreError) {
       for (key, entry, wasSecret) in try commit(declared, renaming.edits, markedBy: fit ? mark : nil, after: base) {
@@ -305,7 +309,22 @@ extension Store {
     list: [(key: KeyName, declaration: Declaration)], others: [(key: KeyName, declaration: Declaration)]
   ) {
     let list = try renaming(of: list, in: settings).list
-    return (list, try declarations(losing: secrets(in: list), in: settings))
+    return (list, try declarations(changingWith: list, in: settings))
+  }
+
+  /// The declarations of other keys that lose their former names: those that are not secret and whose former name
+  /// becomes one, and those that take turns with a key in being the other's former name.
+  fileprivate func declarations(
+    changingWith list: [(key: KeyName, declaration: Declaration)], in settings: any SettingsAccess
+  ) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] {
+    var changed = try declarations(losing: secrets(in: list), in: settings)
+    for (key, declaration) in list {
+      guard let name = declaration.formerName, let other = try settings.readableEntry(for: name)?.declaration,
+        other.writtenFormerName == key, !(changed + list).contains(where: { $0.key == name })
+      else { continue }
+      changed.append((name, try other.changing("renamedFrom", to: nil)))
+    }
+    return changed
   }
 
   fileprivate func secrets(in list: [(key: KeyName, declaration: Declaration)]) -> Set<KeyName> {
@@ -342,9 +361,8 @@ extension Store {
       guard let former, layerStack.layers.lockedName(of: key, declaration) == nil else { continue }
       let isLocked = try settings.isLocked(name, former)
       guard former.value != nil || isLocked else { continue }
-      let own = try settings.readableEntry(for: key)
-      guard isNewer(former, than: own) else {
-        isDone = own.map { isNewer($0, than: former) } == true
+      if let own = try settings.readableEntry(for: key), try settings.hasValue(key, own), !isNewer(former, than: own) {
+        isDone = isNewer(own, than: former)
         if isDone { renaming.edits.put(name, .remove) }
         continue
       }
@@ -374,11 +392,10 @@ extension Store {
     return renaming
   }
 
-  /// Whether a value is newer than another one, or its removal.
-  func isNewer(_ one: Entry, than other: Entry?) -> Bool {
-    guard let other, other.value != nil || other.revision > 0 else { return true }
+  /// Whether a value is newer than another one.
+  func isNewer(_ one: Entry, than other: Entry) -> Bool {
     // What a transaction has written itself has no revision yet, and is newer than all others.
-    return other.revision &- 1 < one.revision &- 1
+    other.revision &- 1 < one.revision &- 1
   }
 
   /// The declarations of keys that are not secret and have a secret as their former name, without it.

@@ -190,15 +190,16 @@ private final class ImportRequests: Sendable {
     }
     var superseded: [NotCarried] = []
     for key in values.map(\.key) {
-      guard let name = (declarations[key] ?? present[key]?.declaration)?.writtenFormerName, values[name] != nil else {
-        continue
-      }
+      // Of keys that are each other's former names, one keeps its value.
+      guard let name = (declarations[key] ?? present[key]?.declaration)?.writtenFormerName, values[name] != nil,
+        values[key] != nil
+      else { continue }
+      values.remove(name)
       superseded.append(
         NotCarried(
           place: name.text,
           reason: "it is the former name of \"\(Excerpt.of(key.text))\", whose value is imported instead"))
     }
-    for one in superseded { if let name = try? KeyName(one.place) { values.remove(name) } }
     self.superseded = superseded
     (self.values, self.declarations, self.refused) = (values, declarations, refused)
   }

@@ -23,7 +23,7 @@ import Testing
     try Dictionary(uniqueKeysWithValues: store.keys().map { ($0, try #require(try store.value(forKey: $0))) })
   }
 
-  @Test func `is removed if the key has a newer one, or was reset since`() throws {
+  @Test func `is removed if the key has a newer one, and moved if the key was reset`() throws {
     try declare()
     try store.set(10, forKey: "old")
     try store.set(70, forKey: "new")
@@ -32,7 +32,56 @@ import Testing
     try store.set(20, forKey: "old")
     #expect(try store.remove("new"))
     try declare()
+    #expect(try stored() == ["new": 20])
+    #expect(try store.remove("new"))
+    try declare()
     #expect(try stored() == [:])
+  }
+
+  /// Each of these removes the key's value: its removal is newer than the value that is put back or stays.
+  @Test(arguments: ["restore", "older restore", "import", "undo"])
+  func `is moved after the value of the key was taken back`(by way: String) throws {
+    if way != "older restore" { try declare() }
+    try store.set(10, forKey: "old")
+    let (backup, text) = (folder.path + "/backup", try store.export())
+    try store.backup(to: backup)
+    if way == "older restore" { try declare() }
+    try store.set(70, forKey: "new")
+    switch way {
+    case "import": try store.import(text, ImportOptions(replaces: true))
+    case "undo": try store.undo(revision: store.currentRevision())
+    default: try store.restore(from: backup)
+    }
+    try declare()
+    #expect(try stored() == ["new": 10])
+  }
+
+  @Test func `that does not fit is reported each time until the key has a value`() throws {
+    try store.set("text", forKey: "old")
+    try store.set(1, forKey: "new")
+    try store.remove("new")
+    for _ in 1...3 {
+      #expect(try store.declare(listJSON: list).map(\.key) == ["new"])
+      #expect(try stored() == ["old": "text"])
+    }
+    try store.set(1, forKey: "new")
+    try declare()
+    #expect(try stored() == ["new": 1])
+  }
+
+  @Test func `of a key that has the key as its former name is not lost`() throws {
+    try declare()
+    try store.declare(listJSON: #"{"properties":{"old":{"type":"integer","renamedFrom":"new"}}}"#)
+    #expect(try store.declaration(forKey: "new")?.formerName == nil)
+    try store.set(1, forKey: "new")
+    try store.set(2, forKey: "old")
+    let text = try store.export()
+    try store.backup(to: folder.path + "/backup")
+    try store.import(text, ImportOptions(replaces: true))
+    #expect(try stored() == ["old": 2])
+    try store.restore(from: folder.path + "/backup")
+    try declare()
+    #expect(try stored() == ["new": 2])
   }
 
   @Test func `does not come back by an undo, and replaces no value of the key`() throws {

@@ -67,8 +67,8 @@ class Rules(TypedDict, total=False):
     replaced_by: str
     """The key to set instead of this one, which must be deprecated."""
     renamed_from: str
-    """The name that the key had before. Declaring the key moves the value that is stored under the former name, if it
-    is newer than the key's own, and removes it if it is older. The other layers are read under the former name too, if
+    """The name that the key had before. Declaring the key moves the value that is stored under the former name, if
+    the key has none or an older one, and removes it otherwise. The other layers are read under the former name too, if
     they have nothing under the new one."""
     since: str
     """The version of the program that has the key first. It is a remark."""
