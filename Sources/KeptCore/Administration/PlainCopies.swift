@@ -1,6 +1,7 @@
 // The older copies of a store that have its secrets as they were before they were encrypted.
 
 import KeptEngine
+import KeptSchema
 import KeptSecrets
 import KeptSystem
 public import KeptValues
@@ -9,19 +10,22 @@ extension Store {
   /// The older copies of an encrypted store that have secrets in plain, or may have them.
   ///
   /// These are backups before a migration or a restore, damaged files in the quarantine, and the file that `kept mark`
-  /// writes. Encrypting secrets leaves them as they are: remove them, or replace the secrets. Backups elsewhere are not
-  /// found.
+  /// writes, also those in which a key was not secret yet. Encrypting secrets leaves them as they are: remove them, or
+  /// replace the secrets. Backups elsewhere are not found.
   public func plainCopies() throws(StoreError) -> [String] {
     let storage = try storage()
     guard let folder = try (storage as? any FolderStorage)?.folder,
       let document = try (storage as? any SecretStorage)?.secrets.document(), !document.isPlain,
       let since = document.keys.first(where: \.isCurrent)?.created.nanosecondsSince1970
     else { return [] }
+    // Many copies are from before the key was declared secret.
+    var secrets: Set<KeyName> = []
+    for (key, declaration) in try storage.declarations(prefix: "") where declaration.isSecret { secrets.insert(key) }
     func hasPlain(_ path: String, _ status: FileStatus) -> Bool {
       var isPlain = false
       do throws(StoreError) {
-        _ = try KeptEngine.Backup.read(BackupFile.open(path)) { _, state in
-          if state.isSecret, !state.isSealed, state.value != nil { isPlain = true }
+        _ = try KeptEngine.Backup.read(BackupFile.open(path)) { key, state in
+          if state.isSecret || secrets.contains(key), !state.isSealed, state.value != nil { isPlain = true }
         }
         return isPlain
       } catch { return isPlain || status.modified < since }

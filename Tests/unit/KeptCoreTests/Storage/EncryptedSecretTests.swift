@@ -635,7 +635,7 @@ import Testing
 
   @Test func `is named in the older copies that have it in plain`() throws {
     let (_, store) = try openPlain()
-    let copies = ["\(path)/backups/1-before-version-2.backup", "\(path)/quarantine/1.backup", "\(path).good"]
+    var copies = ["\(path)/backups/1-before-version-2.backup", "\(path)/quarantine/1.backup", "\(path).good"]
     for name in ["backups", "quarantine", "quarantine/2"] {
       try FileManager.default.createDirectory(
         atPath: "\(path)/\(name)", withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
@@ -646,6 +646,12 @@ import Testing
     #expect(try store.plainCopies() == [], "nothing is encrypted")
     try store.encryptSecrets(with: .keyFile(keyFile))
     try store.backup(to: path + "/backups/3.backup")
+    #expect(try Set(store.plainCopies()) == Set(copies + [damaged]))
+    // A key that becomes secret after the copy was made.
+    try store.set("SECRET3", forKey: "later")
+    copies.append(path + "/backups/4.backup")
+    try store.backup(to: copies[3])
+    try store.declare(Declaration(json: #"{"type":"string","secret":true}"#), forKey: "later")
     #expect(try Set(store.plainCopies()) == Set(copies + [damaged]))
     store.close()
     let findings = try StorePlace(path).examine().findings.map(\.what)
