@@ -179,6 +179,9 @@ struct Members {
   }
 
   static func damaged(_ what: String) -> StoreError {
-    StoreError(.corrupt, "the file secrets of the store is damaged: \(what); bring it back from a backup, or remove it")
+    StoreError(
+      .corrupt,
+      "the file secrets of the store is damaged: \(what); move it away, and bring it back from a backup (kept "
+        + "restore): without it encrypted secrets are lost")
   }
 }

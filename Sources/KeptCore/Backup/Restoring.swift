@@ -43,8 +43,9 @@ extension Store {
         "this storage cannot list its keys, or cannot change several at once; restore into a store in a folder")
     }
     let secrets = storage as? any SecretStorage
-    let backup = try BackupFile(at: path, secrets?.secrets, passphrase: passphrase)
+    // This store's own file may be damaged, too.
     let isPlain = try secrets.map { secrets throws(StoreError) in try secrets.secrets.document()?.isPlain == true }
+    let backup = try BackupFile(at: path, secrets?.secrets, passphrase: passphrase)
     if backup.hasSealed, isPlain ?? !(storage is MemoryStorage) {
       throw StoreError(
         .invalid,

@@ -76,7 +76,8 @@ extension Store {
   ///
   /// In C: `kept_secrets_json`. In Python: `settings.secrets()`.
   ///
-  /// Throws `unsupported` for a store that is not in a folder of its own.
+  /// Throws `unsupported` for a store that is not in a folder of its own, and `unavailable` if the file `secrets` of
+  /// encrypted ones is lost.
   /// - Parameters:
   ///   - asks: whether the providers are asked for the key, which may run programs and take long.
   ///   - passphrase: for a provider that needs one.
@@ -85,6 +86,7 @@ extension Store {
   ) throws(StoreError) -> SecretsStatus {
     let storage = try secretStorage()
     let document = try storage.secrets.document()
+    if document == nil, let loss = try storage.secrets.loss() { throw loss }
     let access = try storage.secrets.providerAccess(passphrase)
     var providers: [SecretsStatus.Entry] = []
     for entry in document?.providers ?? [] {

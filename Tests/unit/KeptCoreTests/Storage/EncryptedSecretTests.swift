@@ -771,6 +771,7 @@ import Testing
     let (_, store) = try openWithSecret()
     try store.set("SECRET1", forKey: "token")
     let (file, backup) = (path + "/secrets", folder.path + "/secrets")
+    try store.backup(to: folder.path + "/backup")
     try FileManager.default.moveItem(atPath: file, toPath: backup)
     func expectRefusals(_ code: StoreError.Code, _ remedy: String) {
       for decide in [store.keepSecretsPlain, { try store.encryptSecrets(with: .keyFile(keyFile)) }] {
@@ -780,15 +781,24 @@ import Testing
     }
     let lost = "(\"token\"), but the file secrets with their keys is missing; bring it back"
     expectRefusals(.unavailable, lost)
-    for use in [{ _ = try store.value(forKey: "token") }, { try store.set("SECRET2", forKey: "token") }] {
+    let uses = [
+      { _ = try store.value(forKey: "token") }, { try store.set("SECRET2", forKey: "token") },
+      { _ = try store.secretsStatus() },
+    ]
+    for use in uses {
       let refusal = #expect(throws: StoreError.self) { try use() }
       #expect(refusal?.code == .unavailable && refusal?.message.contains(lost) == true, "\(refusal?.message ?? "")")
     }
     try FileManager.default.copyItem(atPath: backup, toPath: file)
     #expect(try store.value(forKey: "token") == "SECRET1")
     try Data("{".utf8).write(to: URL(filePath: file))
-    expectRefusals(.corrupt, "bring it back from a backup, or remove it")
+    expectRefusals(.corrupt, "move it away, and bring it back from a backup")
     #expect(code { try store.set("SECRET2", forKey: "token") } == .corrupt)
+    let refusal = #expect(throws: StoreError.self) { try store.restore(from: folder.path + "/backup") }
+    #expect(refusal?.message.hasPrefix("the file secrets of the store is damaged") == true, "not the backup")
+    try FileManager.default.removeItem(atPath: file)
+    try store.restore(from: folder.path + "/backup")
+    #expect(try store.value(forKey: "token") == "SECRET1")
     try FileManager.default.removeItem(atPath: file)
     #expect(try store.remove("token"))
     try store.encryptSecrets(with: .keyFile(keyFile))
