@@ -604,7 +604,7 @@ KEPT_API kept_status kept_key_get_string(kept_store *store, const kept_key *key,
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Reports whether any layer has a value for the key. Defaults do not count, nor do values that do not fit the
- *  declaration or that a lock excludes.
+ *  declaration or that a lock excludes. An encrypted secret counts without its key.
  *  In Swift: `Store.contains(_:)`; in Python: `key in settings`. */
 KEPT_API kept_status kept_contains(kept_store *store, const char *key, bool *out, kept_error *error);
 

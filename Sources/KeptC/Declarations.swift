@@ -65,8 +65,7 @@ public func kept_declaration_json(
     let settings = try store.reading()
     let out = try schema.required("schema")
     let key = try key.key()
-    guard let declaration = try settings.entry(for: key)?.declaration else { throw undeclared(key) }
-    try declaration.checkText(of: key)
+    guard let declaration = try settings.declaration(forKey: key.text) else { throw undeclared(key) }
     out.pointee = try copied(declaration.json)
   }
 }

@@ -39,10 +39,10 @@ public func kept_revision_of(
     let settings = try store.reading()
     let out = try revision.required("revision")
     let key = try key.key()
-    guard let entry = try settings.entry(for: key), entry.value != nil else {
+    guard let found = try settings.revision(of: key) else {
       throw StoreError(.absent, key: key.text, "is not stored, so it has no revision")
     }
-    out.pointee = entry.revision
+    out.pointee = found
   }
 }
 

@@ -55,6 +55,10 @@ public final class Snapshot: SettingsReading {
     return try contents.entry(for: key)
   }
 
+  public func lockedEntry(for key: KeyName) throws(StoreError) -> Entry? {
+    try contents.entries(below: key.exact).unreadable.first { $0.key == key && $0.reason.code == .unavailable }?.locked
+  }
+
   public func resolved(_ key: KeyName) throws(StoreError) -> Resolved { layers.resolve(key, try entry(for: key)) }
 
   public func storedKeys(prefix: ExactString) throws(StoreError) -> [KeyName] {
@@ -77,13 +81,7 @@ public final class Snapshot: SettingsReading {
   }
 
   public func explanation(of key: KeyName) throws(StoreError) -> Explanation {
-    var (entry, unread): (Entry?, StoreError?) = (nil, nil)
-    do throws(StoreError) { entry = try self.entry(for: key) } catch {
-      guard error.code == .unavailable,
-        let locked = try contents.entries(below: key.exact).unreadable.first(where: { $0.key == key })?.locked
-      else { throw error }
-      (entry, unread) = (locked, error)
-    }
+    let (entry, unread) = try storedEntry(for: key)
     try entry?.declaration?.makeKnown()
     return layerState.explain(key, entry, unread: unread)
   }

@@ -183,17 +183,9 @@ extension SettingsAccess {
 
   /// The entry of a key; nil if its value cannot be read, which is reported when it is read.
   fileprivate func readableEntry(for key: KeyName) throws(StoreError) -> Entry? {
-    do throws(StoreError) { return try entryToDeclare(key) } catch {
+    do throws(StoreError) { return try storedEntry(for: key).entry } catch {
       guard error.code == .corrupt else { throw error }
       return nil
-    }
-  }
-
-  /// The entry of a key, without the value if that is a secret that no provider has unlocked.
-  fileprivate func entryToDeclare(_ key: KeyName) throws(StoreError) -> Entry? {
-    do throws(StoreError) { return try entry(for: key) } catch {
-      guard error.code == .unavailable, let locked = try store.lockedEntry(for: key) else { throw error }
-      return locked
     }
   }
 
@@ -231,7 +223,7 @@ extension SettingsAccess {
       return (news, misfits, fit)
     }
     for (key, declaration) in list {
-      let entry = try entryToDeclare(key)
+      let entry = try storedEntry(for: key).entry
       guard entry?.declaration == declaration else {
         news.append((key, declaration))
         continue

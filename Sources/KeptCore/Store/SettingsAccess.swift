@@ -79,12 +79,7 @@ extension SettingsAccess {
 
   public func listedKeys(prefix: ExactString) throws(StoreError) -> [KeyName] {
     let (stored, declared) = (try storedKeys(prefix: prefix), try declaredKeys(prefix: prefix))
-    return try store.listed(stored, declared, prefix: prefix) { key throws(StoreError) in
-      do throws(StoreError) { return try contains(key) } catch {
-        guard error.code == .unavailable, try store.lockedEntry(for: key) != nil else { throw error }
-        return true
-      }
-    }
+    return try store.listed(stored, declared, prefix: prefix) { key throws(StoreError) in try contains(key) }
   }
 
   private func declaredKeys(prefix: ExactString) throws(StoreError) -> Set<KeyName> {
@@ -93,15 +88,8 @@ extension SettingsAccess {
   }
 
   public func explanation(of key: KeyName) throws(StoreError) -> Explanation {
-    var (entry, unread): (Entry?, StoreError?) = (nil, nil)
-    do throws(StoreError) { entry = try self.entry(for: key) } catch {
-      guard error.code == .unavailable, let locked = try store.lockedEntry(for: key) else { throw error }
-      (entry, unread) = (locked, error)
-    }
-    try entry?.declaration?.makeKnown()
-    layerStack.watchAgain()
-    // Unreadable variables are reported where they are read.
-    return layerStack.layerState((try? store.undeclaredVariables()) ?? []).explain(key, entry, unread: unread)
+    let (entry, unread) = try storedEntry(for: key)
+    return try store.explanation(of: key, entry, unread)
   }
 
   /// The layer that hides the stored value of a key, if one does.
@@ -120,6 +108,17 @@ extension SettingsAccess {
 }
 
 extension Store {
+  /// The explanation of an entry under the layers now.
+  @inline(never)
+  fileprivate func explanation(
+    of key: KeyName, _ entry: Entry?, _ unread: StoreError?
+  ) throws(StoreError) -> Explanation {
+    try entry?.declaration?.makeKnown()
+    layerStack.watchAgain()
+    // Unreadable variables are reported where they are read.
+    return layerStack.layerState((try? undeclaredVariables()) ?? []).explain(key, entry, unread: unread)
+  }
+
   /// The keys under a prefix that are stored, or that a layer has, and for which `contains` is true.
   fileprivate func listed(
     _ stored: [KeyName], _ declared: Set<KeyName>, prefix: ExactString,

@@ -13,6 +13,9 @@ public protocol SettingsReading: AnyObject, Sendable {
   /// The stored entry of a key and its declaration; nil or an entry without a value if nothing is stored.
   func entry(for key: KeyName) throws(StoreError) -> Entry?
 
+  /// The entry of a key whose value is an encrypted secret that is locked, without the value; nil if it is not one.
+  func lockedEntry(for key: KeyName) throws(StoreError) -> Entry?
+
   /// The value of a key under all layers, and the layer that it comes from.
   func resolved(_ key: KeyName) throws(StoreError) -> Resolved
 
@@ -43,7 +46,7 @@ extension SettingsReading {
 
   /// Whether a layer has a value for the key.
   ///
-  /// Defaults, and values that do not fit, are disregarded.
+  /// Defaults, and values that do not fit, are disregarded. A secret that is locked is a value.
   ///
   /// In C: `kept_contains`.
   public func contains(_ key: String) throws(StoreError) -> Bool { try contains(KeyName(key)) }
@@ -52,8 +55,7 @@ extension SettingsReading {
   ///
   /// In C: `kept_revision_of`.
   public func revision(of key: String) throws(StoreError) -> Revision? {
-    let entry = try entry(for: KeyName(key))
-    return entry?.value == nil ? nil : entry?.revision
+    try revision(of: KeyName(key))
   }
 
   /// The keys that begin with a prefix, in byte order; `""` for all.
@@ -68,8 +70,8 @@ extension SettingsReading {
   /// In C: `kept_declaration_json`.
   public func declaration(forKey key: String) throws(StoreError) -> Declaration? {
     let key = try KeyName(key)
-    guard let declaration = try entry(for: key)?.declaration else { return nil }
-    try declaration.checkText(of: key)
+    let declaration = try storedEntry(for: key).entry?.declaration
+    try declaration?.checkText(of: key)
     return declaration
   }
 
@@ -79,7 +81,25 @@ extension SettingsReading {
   public func explain(_ key: String) throws(StoreError) -> Explanation { try explanation(of: KeyName(key)) }
 
   package func contains(_ key: KeyName) throws(StoreError) -> Bool {
-    guard let layer = try resolved(key).layer else { return false }
-    return layer > .registered
+    do throws(StoreError) {
+      guard let layer = try resolved(key).layer else { return false }
+      return layer > .registered
+    } catch {
+      guard error.code == .unavailable, try lockedEntry(for: key) != nil else { throw error }
+      return true
+    }
+  }
+
+  package func revision(of key: KeyName) throws(StoreError) -> Revision? {
+    let (entry, unread) = try storedEntry(for: key)
+    return entry?.value == nil && unread == nil ? nil : entry?.revision
+  }
+
+  /// The entry of a key; without its value, and with the reason, if that is a secret that is locked.
+  func storedEntry(for key: KeyName) throws(StoreError) -> (entry: Entry?, unread: StoreError?) {
+    do throws(StoreError) { return (try entry(for: key), nil) } catch {
+      guard error.code == .unavailable, let locked = try lockedEntry(for: key) else { throw error }
+      return (locked, error)
+    }
   }
 }

@@ -50,6 +50,10 @@ public final class Transaction: SettingsAccess {
     }
   }
 
+  public func lockedEntry(for key: KeyName) throws(StoreError) -> Entry? {
+    try open { state throws(StoreError) in try state.locked(key, in: store) }
+  }
+
   public func resolved(_ key: KeyName) throws(StoreError) -> Resolved {
     store.layerStack.resolve(key, try entry(for: key))
   }
@@ -97,10 +101,7 @@ public final class Transaction: SettingsAccess {
   public func delete(_ key: KeyName) throws(StoreError) -> Bool {
     store.layerStack.watchAgain()
     try open { _ throws(StoreError) in try store.checkUnlocked(key) }
-    do throws(StoreError) { guard try entry(for: key)?.value != nil else { return false } } catch {
-      // A secret that is locked need not be read.
-      guard error.code == .unavailable, try store.lockedEntry(for: key) != nil else { throw error }
-    }
+    guard try revision(of: key) != nil else { return false }
     return try open { state throws(StoreError) in
       try state.allowance.take(key.text.utf8.count, to: State.purpose)
       state.batch.edit(key, .remove)
@@ -263,10 +264,16 @@ extension Transaction.State {
   /// The entry of a key, without the value if that is a secret that is locked.
   fileprivate mutating func entryToDeclare(_ key: KeyName, in store: Store) throws(StoreError) -> Entry? {
     do throws(StoreError) { return try entry(key, in: store) } catch {
-      guard error.code == .unavailable, var locked = try store.lockedEntry(for: key) else { throw error }
-      if let declared = batch.declarations[key] { locked.declaration = declared }
+      guard error.code == .unavailable, let locked = try locked(key, in: store) else { throw error }
       return locked
     }
+  }
+
+  /// The entry of a secret that is locked, without the value; nil if the key is not one.
+  fileprivate func locked(_ key: KeyName, in store: Store) throws(StoreError) -> Entry? {
+    var locked = try store.lockedEntry(for: key)
+    if let declared = batch.declarations[key] { locked?.declaration = declared }
+    return locked
   }
 
   /// The value as the current declaration admits it; the commit checks again.
@@ -308,8 +315,13 @@ extension Transaction.State {
 
   fileprivate mutating func expect(_ expected: Revision, of key: KeyName, in store: Store) throws(StoreError) {
     relied.insert(.revision(key, expected))
-    let entry = try stored(key, in: store)
-    let found = entry?.value == nil ? 0 : entry?.revision ?? 0
+    var found: Revision = 0
+    do throws(StoreError) {
+      if let entry = try stored(key, in: store), entry.value != nil { found = entry.revision }
+    } catch {
+      guard error.code == .unavailable, let locked = try store.lockedEntry(for: key) else { throw error }
+      found = locked.revision
+    }
     wasRefused = found != expected
     try Condition.check(key, expected: expected, found: found)
   }

@@ -1,6 +1,6 @@
 // Reading and storing secrets that are encrypted: the providers of their keys are asked here, where no lock is held.
 
-import KeptValues
+public import KeptValues
 
 extension Store {
   /// Runs `body` again if it has failed for want of the keys of secrets, and providers have been asked for them since.
@@ -24,8 +24,7 @@ extension Store {
     return try body()
   }
 
-  /// The entry of a key whose value is a secret that is locked, without the value; nil if it is not one.
-  func lockedEntry(for key: KeyName) throws(StoreError) -> Entry? {
+  public func lockedEntry(for key: KeyName) throws(StoreError) -> Entry? {
     guard shared.secrets != nil, let found = try storage().entries(in: [.key(key)]).unreadable.first,
       found.reason.code == .unavailable
     else { return nil }

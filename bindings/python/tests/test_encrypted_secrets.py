@@ -99,6 +99,35 @@ def test_an_explanation_shows_why_a_secret_is_locked(store: kept.Store, tmp_path
             assert "does not exist" in (user.problem or "")
 
 
+def test_a_locked_secret_has_a_declaration_and_a_revision_and_is_replaced_at_that(
+    store: kept.Store, tmp_path: Path
+) -> None:
+    store.encrypt_secrets(kept.SecretsProvider("passphrase", passphrase="hunter words"))
+    revision, declaration = store.revision("token"), store.declaration("token")
+    store.close()
+    with kept.open(tmp_path / "store") as locked:
+        transaction = locked.transaction()
+        for reading in (locked, locked.snapshot(), transaction):
+            assert reading.declaration("token") == declaration
+            assert (reading.revision("token"), "token" in reading) == (revision, True)
+        transaction.rollback()
+        with pytest.raises(kept.ConflictError), locked.transaction() as transaction:
+            transaction.set("token", "SECRET2", if_revision=revision - 1)
+        with locked.transaction() as transaction:
+            assert transaction.revision("token") == revision
+            transaction["token"] = "SECRET2"
+        now = locked.revision("token")
+        assert now > revision
+        with locked.transaction() as transaction:
+            transaction.set("token", "SECRET3", if_revision=now)
+        with pytest.raises(kept.ConflictError), locked.transaction() as transaction:
+            assert transaction.revision("token")
+            locked["token"] = "SECRET4"
+            transaction["token"] = "SECRET5"
+        locked.unlock_secrets("hunter words")
+        assert locked["token"] == "SECRET4"
+
+
 def test_items_leave_out_a_locked_secret_only_if_asked(store: kept.Store, tmp_path: Path) -> None:
     store["open"] = 1
     store.encrypt_secrets(kept.SecretsProvider.key_file(tmp_path / "key"))
