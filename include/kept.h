@@ -887,15 +887,18 @@ KEPT_API kept_status kept_backup(kept_store *store, const char *path, uint32_t f
 /** Replaces the contents of the store with a backup, in one commit that observers in every process receive. The former
  *  contents are first copied to the folder `quarantine`. To keep the current store, open another location and restore
  *  there.
- *  @param path  a file or a folder that kept_backup() has written
+ *  @param path        a file or a folder that kept_backup() has written
+ *  @param passphrase  the passphrase of the store that was copied, if nothing else opens its secrets; NULL for none
  *  @param[out] quarantine  receives the path of the copy of the former contents; free it with kept_free(). NULL if
  *                          there were none; may be NULL
  *  @return KEPT_OK; KEPT_UNAVAILABLE if there is no such file, or its secrets cannot be opened with the keys of the
- *          store or of the backup; KEPT_CORRUPT for a damaged backup; KEPT_UNSUPPORTED for
- *          a file that is not a backup or is one of a later version, and inside a migration step; KEPT_BUSY, with
- *          nothing changed, if others migrate or hold the write lock for longer than the busy timeout.
- *  In Swift: `Store.restore(from:)`; in Python: `settings.restore(path)`. */
-KEPT_API kept_status kept_restore(kept_store *store, const char *path, char **quarantine, kept_error *error);
+ *          store or of the backup; KEPT_DENIED for a wrong passphrase; KEPT_INVALID if encrypted secrets would become
+ *          plain; KEPT_CORRUPT for a damaged backup; KEPT_UNSUPPORTED for a file that is not a backup or is one of a
+ *          later version, and inside a migration step; KEPT_BUSY, with nothing changed, if others migrate or hold the
+ *          write lock for longer than the busy timeout.
+ *  In Swift: `Store.restore(from:passphrase:)`; in Python: `settings.restore(path)`. */
+KEPT_API kept_status kept_restore(kept_store *store, const char *path, const char *passphrase, char **quarantine,
+                                  kept_error *error);
 
 /** Reads everything that is stored, and checks the files. Nothing is changed, and others may write at the same time.
  *  @param progress  NULL for none. Counts keys, after the files were checked, which is one step

@@ -19,12 +19,13 @@ public func kept_backup(
 
 @_cdecl("kept_restore") @implementation
 public func kept_restore(
-  _ store: OpaquePointer?, _ path: UnsafePointer<CChar>?,
+  _ store: OpaquePointer?, _ path: UnsafePointer<CChar>?, _ passphrase: UnsafePointer<CChar>?,
   _ quarantine: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
     let (store, path) = (try store.store(), try path.text("path"))
-    try copied(to: quarantine) { () throws(StoreError) in try store.restore(from: path).quarantine }
+    let words = try passphrase.textIfAny("passphrase")
+    try copied(to: quarantine) { () throws(StoreError) in try store.restore(from: path, passphrase: words).quarantine }
   }
 }
 

@@ -118,7 +118,7 @@ extension Optional where Wrapped == UnsafePointer<kept_transfer_options> {
 }
 
 extension Optional where Wrapped == UnsafePointer<CChar> {
-  fileprivate func textIfAny(_ name: StaticString) throws(StoreError) -> String? {
+  func textIfAny(_ name: StaticString) throws(StoreError) -> String? {
     self == nil ? nil : try text(name)
   }
 }

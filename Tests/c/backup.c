@@ -27,7 +27,7 @@ static const char *path_of(const char *folder, const char *name) {
 
 static void backup(kept_store *store, const char *path) { EXPECT(KEPT_OK, kept_backup(store, path, 0, NULL, &why)); }
 
-static kept_status restore(kept_store *store, const char *path) { return kept_restore(store, path, NULL, &why); }
+static kept_status restore(kept_store *store, const char *path) { return kept_restore(store, path, NULL, NULL, &why); }
 
 /* Copying */
 
@@ -86,15 +86,15 @@ FOLDER_TEST(previous_contents_are_set_aside) {
   kept_store *store = played_at(location);
   backup(store, path);
   EXPECT(KEPT_OK, kept_set_int64(store, "volume", 9, &why));
-  EXPECT(KEPT_OK, kept_restore(store, path, &quarantine, &why));
+  EXPECT(KEPT_OK, kept_restore(store, path, NULL, &quarantine, &why));
   const char *folder = file_of(location, "quarantine/");
   CHECK(quarantine && strncmp(quarantine, folder, strlen(folder)) == 0);
-  EXPECT(KEPT_OK, kept_restore(store, quarantine, NULL, &why));
+  EXPECT(KEPT_OK, kept_restore(store, quarantine, NULL, NULL, &why));
   CHECK_TEXT("9", json_of(store, "volume"));
   kept_free(quarantine);
   /* Restoring the same contents changes nothing, so nothing is put aside. */
   EXPECT(KEPT_OK, kept_backup(store, path, KEPT_BACKUP_REPLACE, NULL, &why));
-  EXPECT(KEPT_OK, kept_restore(store, path, &quarantine, &why));
+  EXPECT(KEPT_OK, kept_restore(store, path, NULL, &quarantine, &why));
   CHECK(quarantine == NULL);
 }
 

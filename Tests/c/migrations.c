@@ -13,7 +13,7 @@ FOLDER_TEST(a_backup_from_before_is_in_the_folder) {
   EXPECT(KEPT_OK, kept_migrate(store, &moved, 1, 0, NULL, &backup, &why));
   const char *folder = file_of(location, "backups/");
   CHECK(backup && strncmp(backup, folder, strlen(folder)) == 0);
-  EXPECT(KEPT_OK, kept_restore(store, backup, NULL, &why));
+  EXPECT(KEPT_OK, kept_restore(store, backup, NULL, NULL, &why));
   CHECK_TEXT("7", json_of(store, "volume"));
   CHECK_UINT(0, version_of(store));
   kept_free(backup);
@@ -28,7 +28,7 @@ TEST(a_handle_writes_again_when_its_version_is_back) {
   EXPECT(KEPT_OK, migrate(store, (kept_migration[]){ moved, doubled }, 2, 0, NULL));
   EXPECT(KEPT_OK, migrate(older, &moved, 1, KEPT_MIGRATE_READ_ONLY, NULL));
   EXPECT(KEPT_DENIED, kept_set_int64(older, "a", 1, &why));
-  EXPECT(KEPT_OK, kept_restore(store, file_of(folder, "copy"), NULL, &why));
+  EXPECT(KEPT_OK, kept_restore(store, file_of(folder, "copy"), NULL, NULL, &why));
   EXPECT(KEPT_OK, migrate(older, &moved, 1, KEPT_MIGRATE_READ_ONLY, NULL));
   EXPECT(KEPT_OK, kept_set_int64(older, "a", 1, &why));
 }

@@ -84,3 +84,56 @@ TEST(malformed_requests_about_secrets_are_refused) {
   EXPECT(KEPT_UNSUPPORTED, ask(store, NULL, &json));
   kept_close(store);
 }
+
+TEST(a_backup_is_restored_with_the_passphrase_of_its_store) {
+  const char *location = fresh_location();
+  kept_store *store = open_at(location);
+  EXPECT(KEPT_OK, kept_declare_json(store, "token", "{\"type\":\"string\",\"secret\":true}", &why));
+  char *json;
+  EXPECT(
+    KEPT_OK, ask(store, "{\"do\":\"encrypt\",\"provider\":{\"kind\":\"passphrase\",\"passphrase\":\"words\"}}", &json));
+  kept_free(json);
+  EXPECT(KEPT_OK, kept_set_string(store, "token", "SECRET", 6, &why));
+  char backup[512];
+  snprintf(backup, sizeof backup, "%s", file_of(location, "../backup"));
+  EXPECT(KEPT_OK, kept_backup(store, backup, 0, NULL, &why));
+  kept_close(store);
+  store = open_at(file_of(location, "../other"));
+  EXPECT(KEPT_UNAVAILABLE, kept_restore(store, backup, NULL, NULL, &why));
+  EXPECT(KEPT_DENIED, kept_restore(store, backup, "other", NULL, &why));
+  EXPECT(KEPT_INVALID, kept_restore(store, backup, "not \xff UTF-8", NULL, &why));
+  EXPECT(KEPT_OK, kept_restore(store, backup, "words", NULL, &why));
+  char text[16];
+  size_t length;
+  EXPECT(KEPT_OK, kept_get_string(store, "token", text, sizeof text, &length, &why));
+  CHECK_TEXT("SECRET", text);
+  kept_close(store);
+}
+
+TEST(a_locked_secret_has_a_declaration_and_a_revision) {
+  const char *location = fresh_location();
+  kept_store *store = open_at(location);
+  EXPECT(KEPT_OK, kept_declare_json(store, "token", "{\"type\":\"string\",\"secret\":true}", &why));
+  char *json;
+  EXPECT(
+    KEPT_OK, ask(store, "{\"do\":\"encrypt\",\"provider\":{\"kind\":\"passphrase\",\"passphrase\":\"words\"}}", &json));
+  kept_free(json);
+  EXPECT(KEPT_OK, kept_set_string(store, "token", "SECRET", 6, &why));
+  uint64_t revision, found;
+  EXPECT(KEPT_OK, kept_revision_of(store, "token", &revision, &why));
+  kept_close(store);
+  store = open_at(location);
+  EXPECT(KEPT_UNAVAILABLE, kept_get_json(store, "token", &json, &why));
+  EXPECT(KEPT_OK, kept_declaration_json(store, "token", &json, &why));
+  CHECK_TEXT("{\"secret\":true,\"type\":\"string\"}", json);
+  kept_free(json);
+  EXPECT(KEPT_OK, kept_revision_of(store, "token", &found, &why));
+  CHECK(found == revision);
+  bool is_there = false;
+  EXPECT(KEPT_OK, kept_contains(store, "token", &is_there, &why));
+  CHECK(is_there);
+  EXPECT(KEPT_CONFLICT, kept_set_json_if(store, "token", "\"OTHER\"", revision - 1, NULL, &why));
+  EXPECT(KEPT_OK, kept_set_json_if(store, "token", "\"OTHER\"", revision, &found, &why));
+  CHECK(found > revision);
+  kept_close(store);
+}

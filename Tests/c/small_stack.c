@@ -93,7 +93,7 @@ static void *use_everything(void *unused) {
   import(store, KEPT_TRANSFER_FLAT, nested("{\"json\":", "{\"a\":", "1", "}", "}"));
   import(store, KEPT_TRANSFER_NESTED, nested("", "{\"a\":", "1", "}", ""));
   EXPECT(KEPT_OK, kept_backup(store, copy, 0, NULL, &why));
-  EXPECT(KEPT_OK, kept_restore(store, copy, NULL, &why));
+  EXPECT(KEPT_OK, kept_restore(store, copy, NULL, NULL, &why));
   EXPECT(KEPT_OK, kept_migrate(store, &step, 1, 0, NULL, NULL, &why));
   EXPECT(KEPT_OK, kept_snapshot(store, "", &snapshot, &why));
   EXPECT(KEPT_OK,

@@ -308,7 +308,8 @@ static void restore(script *script) {
   kept_error *error = next_error(script);
   kept_store *store = next_handle(script);
   char *quarantine = NULL, **to = rarely(script, 4) ? NULL : &quarantine;
-  if (TRY(error, kept_restore, store, next_path(script), to) >= 0 && quarantine != NULL) take_text(quarantine);
+  const char *words = rarely(script, 8) ? "words" : NULL;
+  if (TRY(error, kept_restore, store, next_path(script), words, to) >= 0 && quarantine != NULL) take_text(quarantine);
 }
 
 static void verify(script *script) {

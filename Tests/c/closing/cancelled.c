@@ -62,7 +62,7 @@ static void import_from_file(void) {
   kept_import_file(shared.store, file_of(shared.folder, "export"), NULL, NULL, NULL);
 }
 static void back_up(void) { kept_backup(shared.store, file_of(shared.folder, "backup"), 0, NULL, NULL); }
-static void restore(void) { kept_restore(shared.store, file_of(shared.folder, "backup"), NULL, NULL); }
+static void restore(void) { kept_restore(shared.store, file_of(shared.folder, "backup"), NULL, NULL, NULL); }
 static void migrate(void) {
   kept_migration step = { 1, 0, "nothing", do_nothing, NULL };
   kept_migrate(shared.store, &step, 1, 0, NULL, NULL, NULL);

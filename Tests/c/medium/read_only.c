@@ -51,8 +51,8 @@ static void copies_and_cannot_migrate(kept_store *store, const char *folder) {
   kept_store *other = open_at("memory:");
   EXPECT(KEPT_OK, kept_set_int64(other, "own", 1, &why));
   EXPECT(KEPT_OK, kept_backup(other, file_of(folder, "other"), 0, NULL, &why));
-  EXPECT(KEPT_DENIED, kept_restore(store, file_of(folder, "other"), NULL, &why));
-  EXPECT(KEPT_OK, kept_restore(other, copy, NULL, &why));
+  EXPECT(KEPT_DENIED, kept_restore(store, file_of(folder, "other"), NULL, NULL, &why));
+  EXPECT(KEPT_OK, kept_restore(other, copy, NULL, NULL, &why));
   CHECK_TEXT("\"hello\"", json_of(other, "greeting"));
   CHECK_TEXT("absent", json_of(other, "own"));
 }

@@ -17,7 +17,7 @@ void step_backup(struct run *run, struct thing *on, json_object *step, struct ou
 
 void step_restore(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
   char *quarantine = NULL;
-  outcome->status = kept_restore(on->store, take_path(run, step, "file"), &quarantine, &outcome->error);
+  outcome->status = kept_restore(on->store, take_path(run, step, "file"), NULL, &quarantine, &outcome->error);
   outcome->gives = json_object_new_boolean(quarantine != NULL);
   kept_free(quarantine);
 }

@@ -25,7 +25,7 @@ static void hand_over(kept_store *store, const char *path) {
   kept_options options = KEPT_OPTIONS_INIT;
   EXPECT(KEPT_INVALID, kept_import_file(store, path, NULL, NULL, &why));
   EXPECT(KEPT_INVALID, kept_declare_file(store, path, &why));
-  kept_restore(store, path, NULL, &why);
+  kept_restore(store, path, NULL, NULL, &why);
   options.managed = path;
   EXPECT(KEPT_UNAVAILABLE, kept_open("memory:", &options, &other, &why));
   options.managed = NULL;
@@ -47,7 +47,7 @@ FOLDER_TEST(a_store_keeps_its_locks_while_its_files_are_read) {
     CHECK_TEXT("corrupt", json_of(keys, "a"));
     CHECK_INT(0, unlink(name));
   }
-  EXPECT(KEPT_OK, kept_restore(store, location, NULL, &why));
+  EXPECT(KEPT_OK, kept_restore(store, location, NULL, NULL, &why));
   CHECK_INT(0, finish_child(&lock_checker));
   CHECK_TEXT("1", json_of(store, "number"));
 }
@@ -55,7 +55,7 @@ FOLDER_TEST(a_store_keeps_its_locks_while_its_files_are_read) {
 FOLDER_TEST(files_of_closed_stores_and_of_others_are_read) {
   const char *location = closed_store(), *exported = fresh_folder();
   kept_store *store = open_at(fresh_folder());
-  EXPECT(KEPT_OK, kept_restore(store, location, NULL, &why));
+  EXPECT(KEPT_OK, kept_restore(store, location, NULL, NULL, &why));
   EXPECT(KEPT_OK, kept_export_file(store, exported, NULL, &why));
   EXPECT(KEPT_OK, kept_import_file(store, exported, NULL, NULL, &why));
   EXPECT(KEPT_INVALID, kept_import_file(store, file_of(location, "values"), NULL, NULL, &why));

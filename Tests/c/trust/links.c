@@ -97,9 +97,9 @@ FOLDER_TEST(nothing_is_read_through_them) {
   REFUSED(to_file, kept_import_file(store, to_file, NULL, NULL, &why));
   REFUSED(to_root, kept_import_file(store, file_of(to_root, "file"), NULL, NULL, &why));
   REFUSED(to_root, kept_declare_file(store, file_of(to_root, "file"), &why));
-  REFUSED(to_root, kept_restore(store, file_of(to_root, "backup"), NULL, &why));
+  REFUSED(to_root, kept_restore(store, file_of(to_root, "backup"), NULL, NULL, &why));
   const char *to_backup = link_to(file_of(root, "backup"), other, "backup");
-  REFUSED(to_backup, kept_restore(store, to_backup, NULL, &why));
+  REFUSED(to_backup, kept_restore(store, to_backup, NULL, NULL, &why));
   CHECK_TEXT("1", json_of(store, "k"));
 }
 

@@ -73,7 +73,7 @@ FOLDER_TEST(a_backup_goes_nowhere_else) {
   expect_sentence();
   EXPECT(KEPT_UNAVAILABLE, kept_export_file(store, file_of(folder, "link/export"), NULL, &why));
   expect_sentence();
-  EXPECT(KEPT_UNAVAILABLE, kept_restore(store, file_of(folder, "link/layer.json"), NULL, &why));
+  EXPECT(KEPT_UNAVAILABLE, kept_restore(store, file_of(folder, "link/layer.json"), NULL, NULL, &why));
   expect_sentence();
   CHECK_INT(2, names_in(folder, ""));
   CHECK_INT(1, names_in(file_of(folder, name), ""));

@@ -56,7 +56,7 @@ ROLE(expect_no_turn, location) {
   alarm(60);
   kept_store *store = open_at(location);
   EXPECT(KEPT_UNAVAILABLE, migrate(store));
-  EXPECT(KEPT_UNAVAILABLE, kept_restore(store, file_of(location, "../source"), NULL, &why));
+  EXPECT(KEPT_UNAVAILABLE, kept_restore(store, file_of(location, "../source"), NULL, NULL, &why));
   CHECK_TEXT("1", json_of(store, "number"));
 }
 
@@ -250,7 +250,7 @@ ROLE(works_under_any_umask, location) {
   EXPECT(KEPT_OK, kept_export_file(store, file_of(location, "a/export.json"), NULL, &why));
   EXPECT(KEPT_OK, kept_backup(store, file_of(location, "a/backup"), 0, NULL, &why));
   EXPECT(KEPT_OK, kept_backup(store, file_of(location, "a/folder/"), 0, NULL, &why));
-  EXPECT(KEPT_OK, kept_restore(store, file_of(location, "a/backup"), NULL, &why));
+  EXPECT(KEPT_OK, kept_restore(store, file_of(location, "a/backup"), NULL, NULL, &why));
   kept_close(store);
   store = open_at(file_of(location, "a/folder"));
   CHECK_TEXT("1", json_of(store, "number"));
@@ -298,7 +298,7 @@ ROLE(works_with_other_rights, location) {
   CHECK_TEXT("1", json_of(store, "number"));
   EXPECT(KEPT_INVALID, kept_backup(store, file_of(location, "a/folder/"), 0, NULL, &why));
   EXPECT(KEPT_OK, kept_set_int64(store, "number", 2, &why));
-  EXPECT(KEPT_OK, kept_restore(store, file_of(location, "a/folder"), NULL, &why));
+  EXPECT(KEPT_OK, kept_restore(store, file_of(location, "a/folder"), NULL, NULL, &why));
   CHECK_TEXT("1", json_of(store, "number"));
   char directory[5000];
   snprintf(directory, sizeof directory, "dir:%s/a/directory", location);

@@ -57,7 +57,7 @@ static kept_status copy_to_folder(kept_store *store) {
   return kept_backup(store, file_of(copies, "copy/"), 0, NULL, &why);
 }
 
-static kept_status restore(kept_store *store) { return kept_restore(store, backup, NULL, &why); }
+static kept_status restore(kept_store *store) { return kept_restore(store, backup, NULL, NULL, &why); }
 
 static kept_status migrate(kept_store *store) {
   const kept_migration steps[] = { { 1, 0, "more keys", step, NULL } };

@@ -81,7 +81,7 @@ static kept_status edit(kept_store *store) {
   return status;
 }
 
-static kept_status restore(kept_store *store) { return kept_restore(store, backup, NULL, &why); }
+static kept_status restore(kept_store *store) { return kept_restore(store, backup, NULL, NULL, &why); }
 
 /* Its values are read when they are needed. */
 static kept_status read_snapshot(kept_store *store) {

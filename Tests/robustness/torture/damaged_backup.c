@@ -69,13 +69,13 @@ static void expect_values(kept_store *store, int64_t factor) {
 static void restore_damaged(void *unused) {
   char *before = NULL;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
-  kept_status status = kept_restore(store, damaged, &before, &why);
+  kept_status status = kept_restore(store, damaged, NULL, &before, &why);
   if (status == KEPT_OK) {
     /* The damage changed nothing, or one of the two headers. */
     add(&shared->restored, 1);
     expect_values(store, 1000000);
     if (before == NULL) fail("the previous contents were not set aside");
-    expect_ok(kept_restore(store, before, NULL, &why), "take it back");
+    expect_ok(kept_restore(store, before, NULL, NULL, &why), "take it back");
   } else {
     if (status != KEPT_CORRUPT && status != KEPT_UNSUPPORTED) fail("%s: %s", kept_status_text(status), why.message);
     if (strlen(why.message) < 20) fail("no sentence: %s", why.message);

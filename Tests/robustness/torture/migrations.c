@@ -77,7 +77,7 @@ static void migrate_and_restore(void *restores) {
   do {
     expect_ok(kept_migrate(store, steps, 2, 0, NULL, NULL, &why), "migrate");
     add(&shared->migrated, 1);
-    if (*(const bool *)restores) expect_ok(kept_restore(store, backup, NULL, &why), "restore");
+    if (*(const bool *)restores) expect_ok(kept_restore(store, backup, NULL, NULL, &why), "restore");
   } while (*(const bool *)restores);
   for (;;) pause();
 }
@@ -94,7 +94,7 @@ static void look(void *unused) {
   expect_ok(kept_migrate(store, steps, 2, KEPT_MIGRATE_CARRY_ON, &result, NULL, &why), "migrate after it");
   if (result == KEPT_MIGRATED_ELSEWHERE) fail("a killed process still blocks the migration");
   if (whole_version(store) != 2) fail("the migration was not finished");
-  expect_ok(kept_restore(store, backup, NULL, &why), "restore after it");
+  expect_ok(kept_restore(store, backup, NULL, NULL, &why), "restore after it");
   if (whole_version(store) != 1) fail("the backup was not restored");
   if (result == KEPT_MIGRATED) expect_tidy("backups");
   expect_tidy("quarantine");
@@ -183,7 +183,7 @@ static void migrate_for_the_listener(void *unused) {
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
   for (int64_t notice = 1; notice <= 2; notice++) {
     if (notice == 1) expect_ok(kept_migrate(store, steps, 2, 0, NULL, NULL, &why), "migrate");
-    else expect_ok(kept_restore(store, backup, NULL, &why), "restore");
+    else expect_ok(kept_restore(store, backup, NULL, NULL, &why), "restore");
     await_word(&shared->notices, notice, "a change of all keys was not delivered");
     if (load(&shared->changes) != 2 * KEYS) fail("it was delivered with %" PRId64 " keys", load(&shared->changes));
   }

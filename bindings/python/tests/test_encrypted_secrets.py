@@ -159,6 +159,23 @@ def test_a_backup_with_encrypted_secrets_is_not_restored_where_they_would_be_pla
         assert (third["token"], third.secrets().state) == ("SECRET1", "encrypted")
 
 
+def test_a_backup_is_restored_with_the_passphrase_of_its_store(store: kept.Store, tmp_path: Path) -> None:
+    store.encrypt_secrets(kept.SecretsProvider("passphrase", passphrase="hunter words"))
+    store.backup(tmp_path / "backup")
+    store.close()
+    with kept.open(tmp_path / "other") as other:
+        with pytest.raises(kept.UnavailableError, match="passphrase"):
+            other.restore(tmp_path / "backup")
+        with pytest.raises(kept.DeniedError):
+            other.restore(tmp_path / "backup", passphrase="hunter wrong")
+        with pytest.raises(kept.InvalidError, match="NUL"):
+            other.restore(tmp_path / "backup", passphrase="hunter\0words")
+        assert list(other) == []
+        assert other.restore(tmp_path / "backup", passphrase="hunter words") is None
+        assert other["token"] == "SECRET1"
+    assert plain(tmp_path) == []
+
+
 def test_a_backup_whose_secrets_nothing_opens_is_compared_in_everything_else(store: kept.Store, tmp_path: Path) -> None:
     store["open"] = 1
     store.encrypt_secrets(kept.SecretsProvider.key_file(tmp_path / "key"))

@@ -74,7 +74,7 @@ static void migrate(life *life, const char *path) {
 
 static void restore(life *life, const char *path) {
   kept_error error;
-  expect_done(kept_restore(life->store, path, NULL, &error), &error, "restore");
+  expect_done(kept_restore(life->store, path, NULL, NULL, &error), &error, "restore");
 }
 
 const copier kept_copier = { &kept,

@@ -9,7 +9,7 @@ from ._c.status import kept_error, kept_free
 from ._c.store import StorePointer
 from ._exit import calling_back
 from ._key import encoded_text
-from ._transfer import reporting
+from ._transfer import encoded_passphrase, reporting
 from ._typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,18 +37,20 @@ class BackingUp:
         kept_backup(self._handle, _encoded_path(path), flags, byref(revision), kept_error())
         return revision.value
 
-    def restore(self, path: str | os.PathLike[str]) -> str | None:
+    def restore(self, path: str | os.PathLike[str], *, passphrase: str | None = None) -> str | None:
         """Replaces values, declarations and schema version by those of a backup, in one commit that observers receive.
         Returns the path of a copy of the old content, in the store's folder `quarantine`; None if the store was empty
         or had the same content.
 
-        To keep the store, open another location and restore there. `UnavailableError` if there is no backup,
+        To keep the store, open another location and restore there. `passphrase` is the one of the store that was
+        copied, if nothing else opens its secrets. `UnavailableError` if there is no backup, or nothing opens its
+        secrets; `DeniedError` for a wrong passphrase; `InvalidError` if encrypted secrets would become plain;
         `CorruptError` if it is damaged, `UnsupportedError` if the file is not a backup. Then nothing is changed.
-        In C: `kept_restore`. In Swift: `Store.restore(from:)`."""
+        In C: `kept_restore`. In Swift: `Store.restore(from:passphrase:)`."""
         from ._c.backup import kept_restore
 
-        quarantine = c_char_p()
-        kept_restore(self._handle, _encoded_path(path), byref(quarantine), kept_error())
+        quarantine, words = c_char_p(), encoded_passphrase(passphrase)
+        kept_restore(self._handle, _encoded_path(path), words, byref(quarantine), kept_error())
         try:
             return None if quarantine.value is None else os.fsdecode(quarantine.value)
         finally:

@@ -148,11 +148,12 @@ def _export_options(
         | skip_unreadable * c.KEPT_TRANSFER_READABLE
     )
     options.prefix = encoded_text(prefix, A_PREFIX)
-    options.passphrase = _encoded_passphrase(passphrase)
+    options.passphrase = encoded_passphrase(passphrase)
     return options
 
 
-def _encoded_passphrase(passphrase: str | None) -> bytes | None:
+def encoded_passphrase(passphrase: str | None) -> bytes | None:
+    """A passphrase for C."""
     return None if passphrase is None else encoded_text(passphrase, "the passphrase")
 
 
@@ -183,7 +184,7 @@ def _import_options(
     )
     options.prefix = encoded_text(prefix, A_PREFIX)
     options.separator = encoded_text(separator, "the separator")
-    options.passphrase = _encoded_passphrase(passphrase)
+    options.passphrase = encoded_passphrase(passphrase)
     return options
 
 

@@ -19,11 +19,12 @@ kept_backup = prototype(
     check_without_key,
 )
 
-# kept_status kept_restore(kept_store *store, const char *path, char **quarantine, kept_error *error);
+# kept_status kept_restore(kept_store *store, const char *path, const char *passphrase, char **quarantine,
+#                          kept_error *error);
 kept_restore = prototype(
     "kept_restore",
     kept_status,
-    [POINTER(kept_store), c_char_p, POINTER(c_char_p), POINTER(kept_error)],
+    [POINTER(kept_store), c_char_p, c_char_p, POINTER(c_char_p), POINTER(kept_error)],
     check_without_key,
 )
 
