@@ -813,7 +813,8 @@ typedef int (*kept_progress_callback)(void *context, uint64_t done, uint64_t tot
 #define KEPT_TRANSFER_NESTED       64u   /* import: the text is any JSON object, and objects in it are parts of keys:
                                             {"audio":{"volume":30}} is audio.volume */
 #define KEPT_TRANSFER_PLAIN       128u   /* export: with KEPT_TRANSFER_SECRETS and without a passphrase, include secrets
-                                            as they are, readable for anyone who can read the export */
+                                            as they are, readable for anyone who can read the export. Import: let
+                                            encrypted secrets become plain in a store that keeps secrets plain */
 
 /** What to export or import. Begin with KEPT_TRANSFER_OPTIONS_INIT. In Swift: `ExportOptions`, `ImportOptions`. */
 typedef struct kept_transfer_options {

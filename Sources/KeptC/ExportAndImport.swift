@@ -83,8 +83,10 @@ extension Optional where Wrapped == UnsafePointer<kept_transfer_options> {
     let formats = KEPT_TRANSFER_FLAT | KEPT_TRANSFER_NESTED
     guard
       let given = try known(
-        "an import", allowing: KEPT_TRANSFER_REPLACE | KEPT_TRANSFER_DRY_RUN | KEPT_TRANSFER_DECLARATIONS | formats,
-        "KEPT_TRANSFER_REPLACE, _DRY_RUN, _DECLARATIONS, _FLAT and _NESTED")
+        "an import",
+        allowing: KEPT_TRANSFER_REPLACE | KEPT_TRANSFER_DRY_RUN | KEPT_TRANSFER_DECLARATIONS | formats
+          | KEPT_TRANSFER_PLAIN,
+        "KEPT_TRANSFER_REPLACE, _DRY_RUN, _DECLARATIONS, _FLAT, _NESTED and _PLAIN")
     else { return ImportOptions() }
     let format: ImportFormat
     switch given.flags & formats {
@@ -100,6 +102,7 @@ extension Optional where Wrapped == UnsafePointer<kept_transfer_options> {
       replaces: given.flags & KEPT_TRANSFER_REPLACE != 0, isDryRun: given.flags & KEPT_TRANSFER_DRY_RUN != 0,
       includesDeclarations: given.flags & KEPT_TRANSFER_DECLARATIONS != 0,
       passphrase: try given.passphrase.textIfAny("passphrase"),
+      leavesSecretsPlain: given.flags & KEPT_TRANSFER_PLAIN != 0,
       progress: transferProgress(given.progress, given.progress_context))
   }
 

@@ -104,7 +104,7 @@ final class StoreSecrets: SecretOpening {
       guard let document = state.document else {
         // The reason may be another one.
         wanted.store(true, ordering: .releasing)
-        throw (state.refusal?.reason ?? Self.undecided).said { "it is a secret, which cannot be stored: \($0)" }
+        throw Self.notStored(state.refusal?.reason ?? Self.undecided)
       }
       // Without them the public key is used, unless the file was changed.
       let mayDo = document.isPlain || state.refusal?.isOfFile == false && state.formerKeys?.contradict(document) != true
@@ -272,6 +272,15 @@ final class StoreSecrets: SecretOpening {
   func namedPrograms() throws(StoreError) -> Set<[ExactString]> {
     guard mayRunPrograms, let document = try document(), document.mayRunPrograms else { return [] }
     return document.programs
+  }
+
+  /// Why no secret can be stored while there is no file.
+  ///
+  /// Do not call it while holding a lock.
+  func undecidedOrLost() throws(StoreError) -> StoreError { Self.notStored(try loss() ?? Self.undecided) }
+
+  private static func notStored(_ reason: StoreError) -> StoreError {
+    reason.said { "it is a secret, which cannot be stored: \($0)" }
   }
 
   // MARK: - Changes of the file

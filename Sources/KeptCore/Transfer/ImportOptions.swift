@@ -30,6 +30,8 @@ public struct ImportOptions: Sendable {
   public var includesDeclarations: Bool
   /// The passphrase of an export whose secrets are encrypted.
   public var passphrase: String?
+  /// Whether encrypted secrets of an export may become plain, in a store that keeps secrets plain.
+  public var leavesSecretsPlain: Bool
   public var progress: TransferProgress?
 
   /// The size limit of a text, far above any settings file: 1 GiB.
@@ -38,7 +40,7 @@ public struct ImportOptions: Sendable {
   public init(
     format: ImportFormat = .kept, prefix: String = "", separator: String = ".", replaces: Bool = false,
     isDryRun: Bool = false, includesDeclarations: Bool = false, passphrase: String? = nil,
-    progress: TransferProgress? = nil
+    leavesSecretsPlain: Bool = false, progress: TransferProgress? = nil
   ) {
     self.format = format
     self.prefix = prefix
@@ -47,6 +49,7 @@ public struct ImportOptions: Sendable {
     self.isDryRun = isDryRun
     self.includesDeclarations = includesDeclarations
     self.passphrase = passphrase
+    self.leavesSecretsPlain = leavesSecretsPlain
     self.progress = progress
   }
 
@@ -64,7 +67,9 @@ extension Store {
   /// Throws `invalid` or `tooLarge`, with an offset, for a text that is not in the format; `unsupported` for an export
   /// of a later version, or of another schema version than the store's; `unavailable` for encrypted secrets without a
   /// passphrase, and `denied` for a wrong one; for the first refused key `locked`,
-  /// `wrongType`, `invalid`, `typeConflict` or `tooLarge`; and `busy` if others keep writing. Nothing is changed then.
+  /// `wrongType`, `invalid`, `typeConflict` or `tooLarge`; and `busy` if others keep writing. A secret is refused with
+  /// `unavailable` if no one has decided how the store keeps secrets, and with `invalid` if it is encrypted in the
+  /// export and would become plain. Nothing is changed then.
   /// A dry run reports all refused keys.
   @discardableResult
   public func `import`(_ text: String, _ options: ImportOptions = ImportOptions()) throws(StoreError) -> ImportReport {
@@ -106,7 +111,7 @@ extension Store {
   ) throws(StoreError) -> ImportReport {
     let rules = ImportRules(
       replaces: options.replaces, isDryRun: options.isDryRun, includesDeclarations: options.includesDeclarations,
-      progress: options.progress)
+      leavesSecretsPlain: options.leavesSecretsPlain, progress: options.progress)
     return try self.import(rules) { () throws(StoreError) in
       guard bytes.count <= ImportOptions.mostBytes else {
         throw StoreError(

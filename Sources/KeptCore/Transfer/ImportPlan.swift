@@ -87,7 +87,7 @@ final class ImportPlan {
           change = StoredChange(key: key, old: present[key], new: new)
         }
         guard let change else { continue }
-        try incoming.checkSecret(key, change.new.declaration)
+        try incoming.checkSecret(change)
         if change.isOfValue { try layerStack.checkUnlocked(key, change.new.declaration) }
         changes.append(change)
       } catch {

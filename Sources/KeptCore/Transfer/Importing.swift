@@ -2,6 +2,7 @@
 // nothing.
 
 import KeptSchema
+import KeptSecrets
 import KeptValues
 
 /// How the content of a text is imported.
@@ -12,6 +13,8 @@ struct ImportRules: Sendable {
   let isDryRun: Bool
   /// Whether the declarations in the text are imported, too.
   let includesDeclarations: Bool
+  /// Whether secrets that the text has encrypted may become plain.
+  var leavesSecretsPlain = false
   let progress: TransferProgress?
 }
 
@@ -70,12 +73,26 @@ extension Store {
       batch.conditions = keys.map { .unchanged($0, after: stored.revision) }
     }
     try carry(incoming.schemaVersion, into: &batch, at: stored.revision)
+    incoming.secretRefusal = try secretRefusal(rules)
     let plan = try ImportPlan(incoming, over: stored, rules, into: batch, under: layerStack)
     if isCompleted { plan.complete(layerStack) }
     if plan.declares, try !storage().abilities.contains(.declarations) {
       throw StoreError(.unsupported, "this storage does not support declarations; import without them")
     }
     return plan
+  }
+
+  /// Why the store takes no secrets: `unavailable`; or none that the text has encrypted: `invalid`.
+  private func secretRefusal(_ rules: ImportRules) throws(StoreError) -> StoreError? {
+    let storage = try storage()
+    let secrets = (storage as? any SecretStorage)?.secrets
+    let document = try secrets?.document()
+    if let secrets, document == nil { return try secrets.undecidedOrLost() }
+    if rules.leavesSecretsPlain || document?.isPlain == false || storage is MemoryStorage { return nil }
+    return StoreError(
+      .invalid,
+      "is encrypted in the export, and this store would have it plain; encrypt the store's secrets first (kept secrets "
+        + "init), or allow it (kept import --plain)")
   }
 
   /// Refuses to mix settings of different schema versions.

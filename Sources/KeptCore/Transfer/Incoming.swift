@@ -30,6 +30,8 @@ final class Incoming {
   /// The errors for what cannot be stored, each with its key.
   var refusals: [StoreError] = []
   let notCarried: [NotCarried]
+  /// Why the store takes no secrets, with the code `unavailable`, or only none that the text has encrypted.
+  var secretRefusal: StoreError?
 
   /// - Parameters:
   ///   - scope: the prefix of all keys.
@@ -44,12 +46,20 @@ final class Incoming {
     self.separator = separator
   }
 
-  /// Throws `invalid` if a value that the text has encrypted would not be secret.
-  func checkSecret(_ key: KeyName, _ declaration: Declaration?) throws(StoreError) {
-    guard sealed.contains(key), declaration?.isSecret != true else { return }
-    throw StoreError(
-      .invalid, key: key.text,
-      "is encrypted in the export, but is not declared secret here; import the declarations, too, or declare it first")
+  /// Throws if a value that the text has encrypted would be plain, or if a secret cannot be stored.
+  func checkSecret(_ change: StoredChange) throws(StoreError) {
+    let (isSealed, declaration) = (sealed.contains(change.key), change.new.declaration)
+    if isSealed, declaration?.isSecret != true {
+      throw StoreError(
+        .invalid, key: change.key.text,
+        "is encrypted in the export, but is not declared secret here; import the declarations, too, or declare it "
+          + "first")
+    }
+    guard let refusal = secretRefusal, change.isOfValue, change.new.value != nil, declaration?.isSecret == true else {
+      return
+    }
+    // What was damaged need not have been a secret.
+    if refusal.code == .unavailable ? declaration != .lost : isSealed { throw refusal }
   }
 
   struct Setting: Sendable {

@@ -241,6 +241,26 @@ def test_an_undo_and_a_restore_of_the_past_have_encrypted_secrets(stored: Kept, 
     assert stored("get", "player", "token", "--reveal").out == f"{TOKEN}\n"
 
 
+def test_a_dry_run_says_that_a_store_without_a_decision_takes_no_secrets(kept: Kept, tmp_path: Path) -> None:
+    declarations = '{"properties": {"token": {"type": "string", "secret": true}}}'
+    assert kept("declare", "player", "-", input=declarations).status == 0
+    export = tmp_path / "export"
+    export.write_text('{"kept": 1, "values": {"token": "hunter-token"}}')
+    commands: list[tuple[list[str], str | None]] = [
+        (["set", "player", "token", "-"], TOKEN),
+        (["transaction", "player"], '{"set": "token", "value": "hunter-token"}'),
+        (["import", "player", str(export)], None),
+    ]
+    for words, typed in commands:
+        for dry in ([], ["--dry-run"]):
+            done = kept(*words, *dry, input=typed)
+            assert done.status != 0, (words, dry)
+            assert "it is a secret, which cannot be stored: no one has decided" in done.err, (words, dry)
+    assert kept("secrets", "player", "init", "--plain").status == 0
+    for words, typed in commands:
+        assert kept(*words, "--dry-run", input=typed).status == 0, words
+
+
 def test_a_rotation_on_a_full_disk_says_what_was_changed(environment: dict[str, str]) -> None:
     script = """
     kept declare ./store - -q <<<'{"properties": {"token": {"type": "string", "secret": true}}}'

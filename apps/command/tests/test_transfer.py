@@ -167,6 +167,10 @@ def test_secrets_of_an_export_are_encrypted_with_a_passphrase(declared: Kept, ke
     assert declared(*exporting, input="words\n").status == 0
     assert "hunter-token" not in file.read_text()
     importing = ["import", "other", str(file), "--declarations"]
+    new = kept(*importing, "--dry-run", input="words\n")
+    assert (new.status, kept(*importing, input="words\n").status) == (4, 4)
+    assert '"token": it is a secret, which cannot be stored: no one has decided' in new.err
+    assert kept("stores").out == declared("stores").out, "no store was created"
     for store in ("other", "third"):
         assert kept("secrets", store, "init", "--plain").status == 0
     wrong = kept(*importing, input="wrong\n")
@@ -174,9 +178,15 @@ def test_secrets_of_an_export_are_encrypted_with_a_passphrase(declared: Kept, ke
     assert "the passphrase is not the one of the export" in wrong.err
     assert kept("get", "other", "token").status == 1
     assert "not declared secret here" in kept("import", "other", str(file), input="words\n").err
+    plain = kept(*importing, input="words\n")
+    assert plain.status == 3
+    assert "this store would have it plain" in plain.err
+    assert "this store would have it plain" in kept(*importing, "--dry-run", input="words\n").err
+    assert kept("get", "other", "token").status == 1
+    importing.append("--plain")
     assert kept(*importing, input="words\n").status == 0
     assert kept("get", "other", "token", "--reveal").out == "hunter-token\n"
-    piped = ["import", "third", "-", "--declarations"]
+    piped = ["import", "third", "-", "--declarations", "--plain"]
     assert kept(*piped, input=file.read_text()).status == 4
     done = kept(*piped, "--export-passphrase-file", str(words), input=file.read_text())
     assert done.status == 0

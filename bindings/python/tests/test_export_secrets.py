@@ -69,6 +69,40 @@ def test_an_encrypted_secret_is_stored_only_as_a_secret(store: kept.Store) -> No
         assert other["token"] == "SECRET1"
 
 
+def test_an_encrypted_secret_becomes_plain_only_where_the_caller_says_so(store: kept.Store, tmp_path: Path) -> None:
+    text = store.export(secrets=True, passphrase="hunter words", declarations=True)
+    with kept.open(tmp_path / "other") as other:
+        other.keep_secrets_plain()
+        found = other.import_text(text, passphrase="hunter words", declarations=True, dry_run=True)
+        assert [refusal.key for refusal in found.refused] == ["code", "token"]
+        assert "this store would have it plain" in found.refused[0].reason
+        with pytest.raises(kept.InvalidError, match=r'"code".*would have it plain.*2 keys are refused'):
+            other.import_text(text, passphrase="hunter words", declarations=True)
+        assert list(other) == []
+        other.import_text(text, passphrase="hunter words", declarations=True, plain=True)
+        assert other["token"] == "SECRET1"
+        # It is stored already.
+        assert other.import_text(text, passphrase="hunter words", declarations=True).changed == ()
+    with kept.open(tmp_path / "encrypted") as other:
+        other.encrypt_secrets(kept.SecretsProvider.key_file(tmp_path / "key"))
+        assert len(other.import_text(text, passphrase="hunter words", declarations=True).changed) == 3
+
+
+def test_a_dry_run_says_that_an_undecided_store_takes_no_secrets(store: kept.Store, tmp_path: Path) -> None:
+    text = store.export(secrets=True, plain=True, declarations=True)
+    with kept.open(tmp_path / "other") as other:
+        found = other.import_text(text, declarations=True, dry_run=True)
+        assert [refusal.key for refusal in found.refused] == ["code", "token"]
+        assert "kept secrets STORE init" in found.refused[0].reason
+        with pytest.raises(kept.UnavailableError, match=r'"code".*kept secrets STORE init.*2 keys are refused'):
+            other.import_text(text, declarations=True)
+        # A value from before stays as it is.
+        other.update({"token": "SECRET1", "code": "SECRET2"})
+        assert other.import_text(text, declarations=True, dry_run=True).refused == ()
+        other.import_text(text, declarations=True)
+        assert (other["token"], other["open"]) == ("SECRET1", 1)
+
+
 def test_secrets_are_plain_only_where_the_caller_says_so(store: kept.Store) -> None:
     with pytest.raises(kept.InvalidError, match="no passphrase was given"):
         store.export(secrets=True)

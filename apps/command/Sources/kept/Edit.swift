@@ -54,13 +54,24 @@ final class Edit {
           throw FailedExpectation(error: error)
         }
         done = edit
-        if isDryRun { throw DryRun() }
+        if isDryRun {
+          try edit.checkSecrets(in: settings)
+          throw DryRun()
+        }
       }
     } catch is DryRun {} catch let failed as FailedExpectation { throw failed.error }
     return done
   }
 
   private struct DryRun: Error {}
+
+  /// Throws what the commit would, if no one has decided how the store keeps secrets.
+  private func checkSecrets(in settings: Store) throws(StoreError) {
+    guard let secret = changes.first(where: { $0.isSecret && $0.isStored }),
+      (try? settings.secretsStatus().state) == .undecided
+    else { return }
+    throw .undecided(secret.key)
+  }
 
   /// An expectation that does not hold; the library would repeat a transaction that throws a conflict.
   private struct FailedExpectation: Error { let error: StoreError }
@@ -303,5 +314,15 @@ extension Difference {
   init(key: KeyName, from old: PastValue, to new: PastValue, isSecret: Bool) {
     self.init(key: key, old: old.value, new: new.value, isSecret: isSecret)
     notKept = [("old", old), ("new", new)].filter { $0.1 != .absent && $0.1.value == nil }.map(\.0)
+  }
+}
+
+extension StoreError {
+  /// The refusal of a secret where a dry run does not come to the library's.
+  static func undecided(_ key: KeyName) -> StoreError {
+    StoreError(
+      .unavailable, key: key.text,
+      "it is a secret, which cannot be stored: no one has decided how this store keeps secrets; encrypt them with kept "
+        + "secrets STORE init, or keep them as they are with kept secrets STORE init --plain")
   }
 }

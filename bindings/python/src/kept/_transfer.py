@@ -92,6 +92,7 @@ class Transferring:
         dry_run: bool = False,
         declarations: bool = False,
         passphrase: str | None = None,
+        plain: bool = False,
         progress: Progress | None = None,
     ) -> ImportReport:
         """Imports a text in one commit: all of it, or nothing.
@@ -101,14 +102,15 @@ class Transferring:
         `separator` joins; `prefix` is put in front of every key. `replace` removes the keys with the prefix that the
         text does not have; `dry_run` changes nothing and reports what would change; `declarations` takes declarations
         too. An export with encrypted secrets needs its `passphrase`: without one, an `UnavailableError`, and with a
-        wrong one, a `DeniedError`.
+        wrong one, a `DeniedError`. A store that keeps secrets plain refuses them with an `InvalidError`, unless `plain`
+        allows it.
         `InvalidError`, with its `offset`, for a text that is not of the format; `UnsupportedError` for a later version
         of the format or another schema version than the store's; for the first key that is refused `LockedError`,
         `WrongTypeError`, `InvalidError`, `TypeConflictError` or `TooLargeError`. In these cases nothing is changed.
         In C: `kept_import`. In Swift: `Store.import(_:_:)`."""
         from ._c.export_and_import import kept_import
 
-        options = _import_options(prefix, replace, dry_run, declarations, format, separator, passphrase)
+        options = _import_options(prefix, replace, dry_run, declarations, format, separator, passphrase, plain)
         encoded = _encoded_import(text)
         return _importing(kept_import, self._handle, encoded, len(encoded), options=options, progress=progress)
 
@@ -123,13 +125,14 @@ class Transferring:
         dry_run: bool = False,
         declarations: bool = False,
         passphrase: str | None = None,
+        plain: bool = False,
         progress: Progress | None = None,
     ) -> ImportReport:
         """Imports a file, as `import_text`. `UnavailableError` if there is no such file, or `DeniedError`.
         In C: `kept_import_file`. In Swift: `Store.import(contentsOf:_:)`."""
         from ._c.export_and_import import kept_import_file
 
-        options = _import_options(prefix, replace, dry_run, declarations, format, separator, passphrase)
+        options = _import_options(prefix, replace, dry_run, declarations, format, separator, passphrase, plain)
         encoded = encoded_text(os.fspath(path), "the path")
         return _importing(kept_import_file, self._handle, encoded, options=options, progress=progress)
 
@@ -165,6 +168,7 @@ def _import_options(
     format: Format,
     separator: str,
     passphrase: str | None,
+    plain: bool,
 ) -> kept_transfer_options:
     """Options of an import for C. An unknown format is an `InvalidError`."""
     from typing import get_args
@@ -179,6 +183,7 @@ def _import_options(
         replace * c.KEPT_TRANSFER_REPLACE
         | dry_run * c.KEPT_TRANSFER_DRY_RUN
         | declarations * c.KEPT_TRANSFER_DECLARATIONS
+        | plain * c.KEPT_TRANSFER_PLAIN
         | (format == "json") * c.KEPT_TRANSFER_FLAT
         | (format == "nested_json") * c.KEPT_TRANSFER_NESTED
     )

@@ -88,7 +88,7 @@ struct Import: ParsableCommand {
       are imported; the exit status is then 1. If a declaration or a lock forbids a value, nothing is imported.
 
       The passphrase of an export with encrypted secrets is asked for; if standard input is not a terminal, it is a \
-      line of it.
+      line of it. A store that keeps secrets plain refuses them, unless --plain is given.
       """)
 
   @OptionGroup var store: StoreOption
@@ -109,6 +109,8 @@ struct Import: ParsableCommand {
   var declarations = false
   @Option(help: ArgumentHelp("A file with the passphrase of an export.", valueName: "file"))
   var exportPassphraseFile: String?
+  @Flag(help: "Let encrypted secrets of an export become plain, in a store that keeps secrets plain.")
+  var plain = false
   @OptionGroup var changing: ChangeOptions
   @Flag(help: "Print the report as JSON.")
   var json = false
@@ -150,7 +152,7 @@ struct Import: ParsableCommand {
     let isEncrypted = found == .kept && ImportOptions.needsPassphrase(bytes)
     var options = ImportOptions(
       prefix: prefix, replaces: replace, isDryRun: changing.dryRun, includesDeclarations: declarations,
-      passphrase: try isEncrypted ? passphrase(of: path) : nil)
+      passphrase: try isEncrypted ? passphrase(of: path) : nil, leavesSecretsPlain: plain)
     func make(in settings: Store) throws(StoreError) -> ImportReport {
       do {
         // Encrypted secrets are refused by the import itself.
@@ -165,7 +167,15 @@ struct Import: ParsableCommand {
       }
     }
     let layers = LayerChoice(managed: managed, hasStandard: !noLayers)
-    let settings = try StoreAccess.openToWrite(location, changing, layers) { _ = try make(in: $0) }
+    let settings = try StoreAccess.openToWrite(location, changing, layers) {
+      let report = try make(in: $0)
+      // No one has decided how the new store keeps secrets. A lost declaration need not be one of a secret.
+      for change in report.changed where change.isSecret && report.refused.isEmpty {
+        guard try $0.declaration(forKey: change.key) == .lost else {
+          throw StoreError.undecided(try KeyName(change.key))
+        }
+      }
+    }
     options.progress = Progress.bar("import")
     let before = try settings.snapshot()
     let report = try make(in: settings)
