@@ -10,7 +10,7 @@ import sys
 FOLDER = pathlib.Path(__file__).parents[2] / "apps/browse/src/kept_browse"
 LAYERS = {
     "text": "_text _values _similar _plain _terminal _outline _leaving _seen _places _slider _entry",
-    "data": "_pending _undoing _rows _search _catalog",
+    "data": "_pending _undoing _rows _search _catalog _passphrase",
     "session": "_session _comparing _importing",
     "dialogs": "_window _ask _check _conflict _row_list _work",
     "editor": "_editor",

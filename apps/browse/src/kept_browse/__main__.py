@@ -34,6 +34,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--system", metavar="FILE", help="the administrator's file of defaults")
     options.add_argument("--env-prefix", metavar="PREFIX", help="read environment variables with this prefix")
     options.add_argument("--no-layers", action="store_true", help="leave the administrator's files out")
+    options.add_argument("--passphrase-file", metavar="FILE", help="a file with the passphrase of the store's secrets")
     options.add_argument("--read-only", action="store_true", help="never allow changes")
     options.add_argument("--search", metavar="TEXT", default="", help="start with a search, such as @modified")
     options.add_argument("--key", metavar="KEY", help="start with the page of a key")
@@ -79,7 +80,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     own = own_settings()
     browser = Browser(
         chosen.store or chosen.named or os.environ.get("KEPT_STORE") or None,
-        layers=Layers(chosen.managed, chosen.system, chosen.env_prefix, has_standard=not chosen.no_layers),
+        layers=Layers(
+            chosen.managed,
+            chosen.system,
+            chosen.env_prefix,
+            has_standard=not chosen.no_layers,
+            passphrase_file=chosen.passphrase_file or os.environ.get("KEPT_PASSPHRASE_FILE") or None,
+        ),
         is_read_only=chosen.read_only,
         is_writing="writing" in own,
         is_ascii=chosen.ascii or not speaks_utf8(),

@@ -137,6 +137,8 @@ class Browser(Window):
         await self.push_screen(screen)
         if refusal:
             self.tell(f"nothing can be changed: {refusal}", "warning")
+        if session.still_locked:
+            self.tell(session.still_locked, "warning")
         if key := self._key:
             self._key = None
             screen.put_cursor(key)

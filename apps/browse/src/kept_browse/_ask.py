@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
@@ -14,6 +15,7 @@ import kept
 
 from ._entry import Line, Refused
 from ._leaving import until_left
+from ._passphrase import NoPassphrase
 from ._seen import is_seen, once_drawn
 from ._text import many_lines
 
@@ -241,3 +243,27 @@ class AskText(ModalScreen[str | None]):
         self.query_one("#problem", Static).update(many_lines(problem))
         self.query_one("#problem").add_class("shown")
         self.refresh_bindings()
+
+
+def ask_passphrase(title: str, accept: Callable[[str], object] = lambda _: None) -> AskText:
+    """Asks for a passphrase, which is covered. `accept`, which is called on another thread, may refuse it by raising an
+    error."""
+
+    async def accepted(text: str, _: bool) -> Refusal | None:
+        try:
+            await asyncio.to_thread(accept, text)
+        except (kept.KeptError, NoPassphrase) as error:
+            return Refusal(str(error))
+        return None
+
+    return AskText(title, Line(password=True), accepted)
+
+
+def ask_again(first: str) -> AskText:
+    """Asks for a new passphrase that was entered once."""
+
+    def accept(text: str) -> None:
+        if text != first:
+            raise NoPassphrase("it differs from the first one; enter that again, or press Escape")
+
+    return ask_passphrase("The same passphrase again", accept)

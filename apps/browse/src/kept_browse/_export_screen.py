@@ -9,7 +9,7 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
-from ._ask import Ask
+from ._ask import Ask, ask_again, ask_passphrase
 from ._check import Check
 from ._entry import PathLine
 from ._places import may_exist, path_of
@@ -52,7 +52,7 @@ class ExportScreen(Screen[None]):
         yield PathLine(placeholder="the path of the file to write", id="path")
         with Horizontal():
             yield Check("declarations too", True, id="declarations")
-            yield Check("values of secrets, not encrypted", id="secrets")
+            yield Check("values of secrets, encrypted", id="secrets")
             yield Check("a backup, not JSON", id="backup")
         yield Static(
             "JSON can be read and imported. A backup contains everything, including secrets and revisions.",
@@ -82,15 +82,31 @@ class ExportScreen(Screen[None]):
             self._write(path)
 
     def _write(self, path: Path) -> None:
+        """Writes the file, after questions for a new passphrase if it has secrets."""
         chosen = {name: self.query_one(f"#{name}", Check).value for name in ("declarations", "secrets", "backup")}
+        if not chosen["secrets"] or chosen["backup"]:
+            self._write_chosen(path, chosen, None)
+            return
 
+        def entered(first: str | None) -> None:
+            if first is not None:
+                self._browser.push_screen(
+                    ask_again(first), lambda second: self._write_chosen(path, chosen, second) if second else None
+                )
+
+        self._browser.push_screen(ask_passphrase("A new passphrase for the export"), entered)
+
+    def _write_chosen(self, path: Path, chosen: dict[str, bool], passphrase: str | None) -> None:
         def call(progress: Callable[[int, int], object]) -> str:
             settings = self._session.settings
             if chosen["backup"]:
                 return f"copied revision {settings.backup(path, replace=True)} to {path}"
-            secrets = chosen["secrets"]
             settings.export_file(
-                path, declarations=chosen["declarations"], secrets=secrets, plain=secrets, progress=progress
+                path,
+                declarations=chosen["declarations"],
+                secrets=passphrase is not None,
+                passphrase=passphrase,
+                progress=progress,
             )
             return f"wrote {path}"
 

@@ -43,7 +43,8 @@ LIST OF STORES
 
 PAGE OF A KEY
   1, 2, 3, 4       layers, declaration, history, live changes
-  d, e, y, Y       as in the list        r            reveal or cover a secret
+  d, e, y, Y       as in the list        r            reveal or cover a secret,
+                                                      or unlock it
   u                undo the selected change of the history, or your last
                    one of this key since the store was opened
 

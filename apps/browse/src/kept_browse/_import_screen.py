@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual.binding import Binding
@@ -11,9 +14,11 @@ from textual.widgets import Input, Select, Static
 
 import kept
 
+from ._ask import ask_passphrase
 from ._check import Check
 from ._entry import PathLine
 from ._importing import FORMATS, Chosen, Imported, import_shown, try_file
+from ._passphrase import needs_passphrase
 from ._places import path_of
 from ._text import SECRET, count_text, one_line, value_text
 from ._window import foot, window_of
@@ -93,8 +98,8 @@ class ImportScreen(Screen[None]):
             self.query_one("#replace", Check).value,
         )
 
-    def on_input_submitted(self) -> None:
-        self.action_try()
+    async def on_input_submitted(self) -> None:
+        await self.action_try()
 
     def on_input_changed(self) -> None:
         self._forget()
@@ -121,9 +126,16 @@ class ImportScreen(Screen[None]):
     def on_unmount(self) -> None:
         self._clear(FIRST)
 
-    def action_try(self) -> None:
-        """Shows what the import would change."""
+    async def action_try(self) -> None:
+        """Shows what the import would change. Asks for the passphrase of an export with encrypted secrets first."""
         chosen = self._chosen
+        if chosen.format in (None, "kept") and await asyncio.to_thread(needs_passphrase, Path(chosen.path)):
+            ask = ask_passphrase("The passphrase of the export")
+            self._browser.push_screen(ask, lambda text: self._try(replace(chosen, passphrase=text)) if text else None)
+        else:
+            self._try(chosen)
+
+    def _try(self, chosen: Chosen) -> None:
         work = Work("Reading the file", lambda progress: try_file(self._session, chosen, progress))
         self._browser.push_screen(work, lambda result: self._show(result, chosen, is_done=False))
 

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -38,6 +38,8 @@ class Chosen:
     """None to let the command detect it."""
     declarations: bool
     replace: bool
+    passphrase: str | None = field(default=None, repr=False, compare=False)
+    """The one of an export with encrypted secrets."""
 
 
 class Copied:
@@ -124,15 +126,16 @@ def import_file(
     words += [f"--format={chosen.format}"] if chosen.format else []
     words += [f"--managed={session.layers.managed}"] if session.layers.managed else []
     words += [] if session.layers.has_standard else ["--no-layers"]
+    words += [f"--passphrase-file={session.layers.passphrase_file}"] if session.layers.passphrase_file else []
     words += ["--declarations"] * chosen.declarations + ["--replace"] * chosen.replace + ["--dry-run"] * dry_run
     try:
         path = os.fsencode(file.path if file else Path(chosen.path).absolute())
         process = subprocess.Popen(
-            [*words, b"--", path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            [*words, b"--", path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
     except (OSError, ValueError) as error:
         raise NotImported(f"the kept command cannot be started: {error}") from error
-    out, err = _output(process, progress)
+    out, err = _output(process, chosen.passphrase or "", progress)
     if moved := session.moved():
         what = "the values may be from" if dry_run else "the file may have been imported into"
         raise NotImported(
@@ -179,13 +182,15 @@ def _report_of(members: dict[str, Any]) -> kept.ImportReport:
     )
 
 
-def _output(process: subprocess.Popen[bytes], progress: Callable[[int, int], object]) -> tuple[bytes, bytes]:
+def _output(process: subprocess.Popen[bytes], line: str, progress: Callable[[int, int], object]) -> tuple[bytes, bytes]:
     """The command's output. A file is imported in one commit, so the command may be ended at any time."""
+    given: bytes | None = f"{line}\n".encode("utf-8", "surrogatepass")
     with process:
         while True:
             try:
-                return process.communicate(timeout=0.1)
+                return process.communicate(given, timeout=0.1)
             except subprocess.TimeoutExpired:
+                given = None  # it is being written
                 try:
                     progress(0, 0)
                 except BaseException:

@@ -16,11 +16,13 @@ from textual.widgets.option_list import Option
 import kept
 
 from ._actions import Actions
+from ._ask import ask_passphrase
 from ._editor import one_line_each
 from ._leaving import until_left
+from ._passphrase import has_passphrase
 from ._row_list import Options
-from ._rows import default_of, summary_of
-from ._text import SECRET, fitted, many_lines, one_line, shortened, time_text, title_line, value_text
+from ._rows import default_of, locked_by, summary_of
+from ._text import LOCKED, SECRET, fitted, many_lines, one_line, shortened, time_text, title_line, value_text
 from ._values import json_text
 from ._window import foot
 
@@ -93,6 +95,7 @@ class KeyPage(Actions, Screen[None]):
         self._log: deque[kept.Change[kept.JSON]] = deque(maxlen=MOST)
         self._declaration: object = None
         self._is_secret = False
+        self._locked_by: str | None = None
 
     @property
     def key(self) -> str:
@@ -141,7 +144,8 @@ class KeyPage(Actions, Screen[None]):
     @until_left
     async def _show(self) -> None:
         try:
-            found = self.session.settings.explain(self._key)
+            # The provider of an encrypted secret may be a program that takes long.
+            found = await asyncio.to_thread(self.session.settings.explain, self._key)
             declaration = self.session.settings.declaration(self._key)
         except kept.KeptError as error:
             self._value.update(one_line(f"({error})"))
@@ -152,7 +156,7 @@ class KeyPage(Actions, Screen[None]):
             history, nothing = self._changes, one_line(f"({error})")
         if found.secret and not self._is_secret:
             self._is_revealed = False
-        self._is_secret, self._declaration = found.secret, declaration
+        self._is_secret, self._declaration, self._locked_by = found.secret, declaration, locked_by(found)
         self.refresh_bindings()
         states = [name for name, holds in (("LOCKED", found.locked), ("SECRET", found.secret)) if holds]
         name = one_line(self._key)
@@ -179,9 +183,14 @@ class KeyPage(Actions, Screen[None]):
     def _value_text(self, found: kept.Explanation) -> str:
         if found.layer is None:
             return "(absent)"
+        if self._locked_by:
+            return f"{LOCKED}  r asks for the passphrase" if has_passphrase(self.session.settings) else LOCKED
         if found.secret and not self._is_revealed:
             return f"{SECRET}  r reveals it"
-        value = self.session.settings.get(self._key) if found.secret else found.value
+        try:
+            value = self.session.settings.get(self._key) if found.secret else found.value
+        except kept.KeptError as error:
+            return one_line(f"({error})")
         match value:
             case str():
                 return _at_most(many_lines(value)) or '""'
@@ -190,7 +199,7 @@ class KeyPage(Actions, Screen[None]):
         return value_text(value)
 
     def _reason(self, found: kept.Explanation) -> str:
-        parts = [found.reason]
+        parts = [found.reason, *filter(None, [self._locked_by])]
         if found.layer is kept.Layer.USER and not found.locked:
             below = default_of(found)
             default = "" if below is None or found.secret else f", {shortened(value_text(below.value))}"
@@ -235,9 +244,20 @@ class KeyPage(Actions, Screen[None]):
         return action != "reveal" or self._is_secret
 
     def action_reveal(self) -> None:
-        """Shows the value of a secret, or covers it again."""
-        self._is_revealed = not self._is_revealed
-        self.edits_changed()
+        """Shows the value of a secret, or covers it again. If it is locked, asks for the passphrase of the store."""
+        if self._locked_by is None:
+            self._is_revealed = not self._is_revealed
+            self.edits_changed()
+        elif has_passphrase(self.session.settings):
+            ask = ask_passphrase("The passphrase of the store", self.session.settings.unlock_secrets)
+            self._browser.push_screen(ask, self._unlocked)
+        else:
+            self._browser.tell(self._locked_by, "warning")
+
+    def _unlocked(self, passphrase: str | None) -> None:
+        if passphrase is not None:
+            self._is_revealed = True
+            self.edits_changed()
 
     def action_tab(self, name: str) -> None:
         """Shows another tab."""

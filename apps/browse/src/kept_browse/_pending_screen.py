@@ -89,7 +89,10 @@ class PendingScreen(Actions, Screen[None]):
         place = options.highlighted or 0
         options.clear_options()
         width = max(10, self.app.size.width - 10)
-        texts = [(_title(edit), _two_lines(edit.old_text, width), _two_lines(edit.text, width)) for edit in edits]
+        settings = self.session.settings
+        texts = [
+            (_title(settings, edit), _two_lines(edit.old_text, width), _two_lines(edit.text, width)) for edit in edits
+        ]
         options.add_options([Option(f"{title}\n    - {old}\n    + {new}") for title, old, new in texts])
         self._hint.update(finality(self.session.settings, edits) or HINT)
         options.highlighted = min(place, len(edits) - 1)
@@ -179,5 +182,5 @@ def _two_lines(text: str, width: int) -> str:
     return "\n      ".join(chop_cells(fitted(text, 2 * width).rstrip(), width))
 
 
-def _title(edit: Edit) -> str:
-    return f"~ {one_line(edit.key)}{'  (cannot be undone)' if why_final(edit) else ''}"
+def _title(settings: kept.Store, edit: Edit) -> str:
+    return f"~ {one_line(edit.key)}{'  (cannot be undone)' if why_final(settings, edit) else ''}"

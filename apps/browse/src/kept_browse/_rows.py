@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import kept
 
-from ._text import SECRET, one_line, value_text
+from ._text import LOCKED, SECRET, one_line, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,7 +77,9 @@ def read_row(
     user = next((finding for finding in found.layers if finding.layer is kept.Layer.USER), None)
     return Row(
         key=key,
-        value="" if found.layer is None else SECRET if secret else value_text(found.value),
+        value=(
+            "" if found.layer is None else LOCKED if locked_by(found) else SECRET if secret else value_text(found.value)
+        ),  # fmt: skip
         type=intern(type_of(declaration)) or ("" if secret else type_of_value(found.value)),
         layer="" if found.layer is None else intern(found.layer.name.lower()),
         summary=summary_of(declaration),
@@ -88,6 +90,15 @@ def read_row(
         is_invalid=any(finding.outcome == "skipped" for finding in found.layers),
         is_modified=_is_modified(found),
         past=past,
+    )
+
+
+def locked_by(found: kept.Explanation) -> str | None:
+    """Why the value of a key, which is an encrypted secret, cannot be read; None if it can be."""
+    if not found.secret or found.layer is not kept.Layer.USER:
+        return None
+    return next(
+        (each.problem for each in found.layers if each.layer is kept.Layer.USER and each.outcome == "wins"), None
     )
 
 

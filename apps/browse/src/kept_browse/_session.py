@@ -10,6 +10,7 @@ import kept
 
 from . import _pending
 from ._catalog import Catalog
+from ._passphrase import NoPassphrase, has_passphrase, read
 from ._pending import Edit, Pending
 from ._places import Folder
 from ._undoing import obstacle
@@ -27,6 +28,8 @@ class Layers:
     env_prefix: str | None = None
     has_standard: bool = True
     """Whether to read the administrator's files in the standard folder; only stores with an identifier have any."""
+    passphrase_file: str | None = None
+    """A file with the passphrase of the stores' secrets."""
 
     def options(self, place: kept.Place) -> dict[str, Any]:
         """The arguments of `kept.open`."""
@@ -83,6 +86,8 @@ class Session:
     pending: Pending = field(default_factory=Pending)
     commits: list[Commit] = field(default_factory=list)
     """The commits since the store was opened that have not been undone, the newest last."""
+    still_locked: str | None = None
+    """Why the passphrase of the file does not open the secrets of the store."""
 
     def __post_init__(self) -> None:
         self.catalog = Catalog(self.settings)
@@ -94,7 +99,13 @@ class Session:
         """Opens a store. Any thread."""
         settings = open_store(location, layers)
         try:
-            return cls(kept.place(location).location, layers, settings)
+            session = cls(kept.place(location).location, layers, settings)
+            if layers.passphrase_file is not None and has_passphrase(settings):
+                try:
+                    settings.unlock_secrets(read(layers.passphrase_file))
+                except (kept.KeptError, NoPassphrase) as error:
+                    session.still_locked = str(error)
+            return session
         except BaseException:
             settings.close()
             raise

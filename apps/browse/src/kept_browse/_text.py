@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 SECRET = "(secret)"
 """The text shown instead of a secret value."""
 
+LOCKED = "(locked secret)"
+"""The text shown instead of an encrypted secret whose key no provider has given."""
+
 _LONGEST = 2000
 """The maximum number of characters of a value in a line. The page of a key shows more."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import kept
 
+from ._rows import locked_by
 from ._text import count_text
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from ._pending import Edit
 
 NO_SECRETS = "the history does not keep the values of secrets"
+NO_KEY = "the key of the encrypted secret is not available"
 NO_LONG_VALUES = "the history does not keep values that long"
 NOT_KNOWN = "It is not known whether it can be undone; u in the list tries it."
 NO_MISFITS = "the store refuses the old value, which does not match the declaration"
@@ -39,10 +41,10 @@ def size_of(value: kept.JSON) -> int:
     return 8
 
 
-def why_final(edit: Edit) -> str | None:
+def why_final(settings: kept.Store, edit: Edit) -> str | None:
     """Why the history cannot restore the value that an edit replaces; None if it can."""
     if edit.is_secret:
-        return NO_SECRETS
+        return _why_secret_is_final(settings, edit.key)
     if edit.is_misfit:
         return NO_MISFITS
     return NO_LONG_VALUES if edit.revision and size_of(edit.old) > MOST else None
@@ -51,10 +53,20 @@ def why_final(edit: Edit) -> str | None:
 def finality(settings: kept.Store, edits: Sequence[Edit]) -> str | None:
     """A sentence if a commit of the edits could not be undone, with the reason; else None."""
     try:
-        reasons = [*_why_nothing_is_kept(settings, edits), *filter(None, map(why_final, edits))]
+        reasons = [*_why_nothing_is_kept(settings, edits), *(why_final(settings, edit) for edit in edits)]
     except kept.KeptError:
         return None  # the store cannot be reached, which is reported elsewhere
-    return sentence(reasons)
+    return sentence(filter(None, reasons))
+
+
+def _why_secret_is_final(settings: kept.Store, key: str) -> str | None:
+    """Why the history cannot restore the replaced value of a secret: only encrypted ones are kept."""
+    try:
+        if settings.secrets().state == "encrypted":
+            return NO_KEY if locked_by(settings.explain(key)) else None
+    except kept.KeptError:
+        pass  # a store in memory
+    return NO_SECRETS
 
 
 def sentence(reasons: Iterable[str]) -> str | None:
@@ -94,13 +106,16 @@ def obstacle(settings: kept.Store, revision: int, history: kept.History | None =
     changed = [change.key for change in changes if change.key in later]
     if changed:
         return f"{count_text(len(changed), 'key')} changed since then"
-    if any(change.secret for change in changes):
-        return NO_SECRETS
-    if any("old" in change.not_kept for change in changes):
+    for change in changes:
+        if change.secret and (why := _why_secret_is_final(settings, change.key)):
+            return why
+    if any("old" in change.not_kept and not change.secret for change in changes):
         return "the history has not kept the replaced values"
     transaction = settings.transaction()
     try:
         for change in changes:
+            if change.secret:
+                continue
             if change.old is None:
                 transaction.reset(change.key)
             else:

@@ -15,9 +15,7 @@ struct Browse: ParsableCommand {
       \(Browser.installing)
       """)
 
-  // Not `StoreOption`: the browser takes no passphrase.
-  @Option(name: [.short, .long], help: ArgumentHelp("The store, in place of the first word.", valueName: "location"))
-  var store: String?
+  @OptionGroup var store: StoreOption
   @OptionGroup var layers: LayerOptions
   @Flag(help: "Do not allow changes.")
   var readOnly = false
