@@ -1066,7 +1066,8 @@ KEPT_API kept_status kept_verify_files_json(const char *location, char **json, k
  *                    with a new data key; or "unlock" with the passphrase, for this process;
  *                    "provider", for encrypt, add and remove, an object with "kind": "systemd-creds"; "secret-service"
  *                    for the user's keyring; "file" with "path", which is made if it does not exist; "program" with
- *                    "arguments", an array; or "passphrase" with "passphrase";
+ *                    "arguments", an array; or "passphrase" with "passphrase", which remove
+ *                    does not need;
  *                    "passphrase", for check, add, rotate and unlock, that of the store. A wrong one is refused, even
  *                    if another provider gives the key
  *  @param[out] json  receives an object; free it with kept_free(). Its members: "state": "undecided", "plain" or

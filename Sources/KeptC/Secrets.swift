@@ -43,7 +43,8 @@ private struct SecretsRequest {
     case "plain": try store.keepSecretsPlain()
     case "encrypt": try store.encryptSecrets(with: try provider())
     case "add": try store.addSecretsProvider(try provider(), passphrase: passphrase)
-    case "remove": try store.removeSecretsProvider(try provider())
+    // A passphrase is not part of a status, and the store has one at most.
+    case "remove": try store.removeSecretsProvider(try provider(passphrase: ""))
     case "rotate": try store.rotateSecrets(passphrase: passphrase)
     case "unlock": try store.unlockSecrets(passphrase: passphrase ?? "")
     default: break
@@ -58,7 +59,8 @@ private struct SecretsRequest {
     return text
   }
 
-  private func provider() throws(StoreError) -> SecretsProvider {
+  /// - Parameter passphrase: for a provider that is given without one.
+  private func provider(passphrase: String? = nil) throws(StoreError) -> SecretsProvider {
     let provider = members?["provider"]?.asDictionary ?? [:]
     let kind = provider["kind"]?.asString ?? ""
     let known: ExactString? =
@@ -72,7 +74,7 @@ private struct SecretsRequest {
     switch kind {
     case "systemd-creds": return .systemCredential
     case "secret-service": return .keyring
-    case "passphrase": if let text = provider["passphrase"]?.asString { return .passphrase(text) }
+    case "passphrase": if let text = provider["passphrase"]?.asString ?? passphrase { return .passphrase(text) }
     case "file": if let path = provider["path"]?.asString { return .keyFile(path) }
     case "program":
       let words = provider["arguments"]?.asArray ?? []

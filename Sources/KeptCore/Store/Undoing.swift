@@ -29,7 +29,8 @@ extension Store {
   ///
   /// Throws, with nothing changed: `absent` if the history does not have the whole commit, or has it as a part of a
   /// later one; `conflict`, with a list, if one of its keys has changed since; `unsupported` if an old value was not
-  /// kept, or is secret; and `locked` or `invalid` if an old value is not admitted any more.
+  /// kept, as that of a secret that was not encrypted; and `locked` or `invalid` if an old value is not admitted any
+  /// more.
   /// - Parameters:
   ///   - durability: that of the commit; nil for the store's own.
   ///   - tag: the tag of the commit; nil for the store's own ``StoreOptions/tag``.

@@ -16,7 +16,9 @@ from ._refusal import Known
 
 @dataclass(frozen=True)
 class SecretsProvider:
-    """What has the key of a store's secrets. In Swift: `SecretsProvider`."""
+    """What has the key of a store's secrets: `SecretsProvider("systemd-creds")`, `SecretsProvider("secret-service")`,
+    `SecretsProvider("file", path=…)`, `SecretsProvider("program", arguments=…)` or
+    `SecretsProvider("passphrase", passphrase=…)`. In Swift: `SecretsProvider`."""
 
     kind: str
     """`"systemd-creds"`, `"secret-service"` for the user's keyring, `"file"`, `"program"` or `"passphrase"`."""

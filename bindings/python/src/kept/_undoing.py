@@ -25,7 +25,8 @@ class Undoing:
 
     def history(self, key: str | Key[Any] | None = None, *, prefix: str = "") -> History:
         """The past changes of a key, or of all keys that begin with `prefix`, with those of every commit that has
-        returned. The store keeps a limited number, see `history_limits`; of a secret, that it changed and no value.
+        returned. The store keeps a limited number, see `history_limits`; of a secret that is not encrypted, only
+        that it has changed.
 
         `UnsupportedError` for "memory:" and "dir:" stores.
         In C: `kept_history_json`. In Swift: `Store.history(of:)`, `Store.history(prefix:)`."""
@@ -42,7 +43,7 @@ class Undoing:
 
         With nothing changed: `AbsentError` if the history does not have all of that commit, or has it as a part of a
         later one; `ConflictError`, with a list, if one of its keys has changed since; `UnsupportedError` if an old
-        value is secret or was not kept.
+        value was not kept, as that of a secret that was not encrypted.
         In C: `kept_undo`. In Swift: `Store.undo(revision:tag:)`."""
         from ._c.history import kept_undo
         from ._c.transactions import KEPT_TRANSACTION_OPTIONS_INIT

@@ -100,8 +100,8 @@ struct Restore: ParsableCommand {
     }
     for key in left {
       Failure.print(
-        "\"\(Shown.line(key.text))\": is left as it is, because the history has no such values of more than "
-          + "65,536 bytes, and secrets only if they were encrypted")
+        "\"\(Shown.line(key.text))\": is left as it is: the history does not have its value, which was longer than "
+          + "65,536 bytes, or a secret that was not encrypted")
     }
     if !left.isEmpty { throw ExitStatus.absent }
   }
