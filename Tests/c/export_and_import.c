@@ -182,7 +182,7 @@ TEST(bad_arguments_are_refused) {
 TEST(options_without_a_meaning_are_refused) {
   kept_store *store = fresh_store();
   char *text = NULL;
-  static const uint32_t not_of_import[] = { KEPT_TRANSFER_SECRETS, KEPT_TRANSFER_READABLE, KEPT_TRANSFER_PLAIN, 256u,
+  static const uint32_t not_of_import[] = { KEPT_TRANSFER_SECRETS, KEPT_TRANSFER_READABLE, 256u, 512u,
     KEPT_TRANSFER_FLAT | KEPT_TRANSFER_NESTED };
   static const uint32_t not_of_export[] = { KEPT_TRANSFER_REPLACE, KEPT_TRANSFER_DRY_RUN, KEPT_TRANSFER_FLAT,
     KEPT_TRANSFER_NESTED, 256u };
