@@ -130,21 +130,22 @@ extension Store {
   }
 
   /// The older values of keys and their former names: restored in one commit, none would be the newer one.
+  ///
+  /// A value that does not fit waits for the key, and so does one that is newer than that of another key with the same
+  /// former name.
   private func superseded(in backup: BackupFile) -> Set<KeyName> {
     var values: [KeyName: Entry] = [:]
     for keyed in backup.entries where keyed.entry.value != nil { values[keyed.key] = keyed.entry }
-    var superseded: Set<KeyName> = []
+    var (superseded, older, needed): (Set<KeyName>, Set<KeyName>, Set<KeyName>) = ([], [], [])
     for keyed in backup.entries {
       guard let declaration = keyed.entry.declaration, let name = declaration.writtenFormerName,
         let own = values[keyed.key], let former = values[name]
       else { continue }
-      let isNewer = isNewer(former, than: own)
-      // A value that does not fit waits for the key.
-      if isNewer, former.value.flatMap({ try? declaration.admitted($0, hidden: true) }) == nil { continue }
-      let older = isNewer ? keyed.key : name
-      values[older] = nil
-      superseded.insert(older)
+      if isNewer(own, than: former) { older.insert(name) }
+      guard isNewer(former, than: own) else { continue }
+      needed.insert(name)
+      if former.value.flatMap({ try? declaration.admitted($0, hidden: true) }) != nil { superseded.insert(keyed.key) }
     }
-    return superseded
+    return superseded.union(older.subtracting(needed))
   }
 }

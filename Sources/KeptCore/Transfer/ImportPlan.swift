@@ -191,9 +191,8 @@ private final class ImportRequests: Sendable {
     var superseded: [NotCarried] = []
     for key in values.map(\.key) {
       // Of keys that are each other's former names, one keeps its value.
-      guard let name = (declarations[key] ?? present[key]?.declaration)?.writtenFormerName, values[name] != nil,
-        values[key] != nil
-      else { continue }
+      let declaration = declarations[key] ?? (replacesDeclarations ? nil : present[key]?.declaration)
+      guard let name = declaration?.writtenFormerName, values[name] != nil, values[key] != nil else { continue }
       values.remove(name)
       superseded.append(
         NotCarried(

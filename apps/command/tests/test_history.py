@@ -254,6 +254,20 @@ def test_a_store_is_restored_to_a_time_in_one_change_that_can_be_undone(changed:
     assert changed("list", "player").out == ""
 
 
+def test_of_a_key_and_its_former_name_the_newer_value_is_restored(kept: Kept) -> None:
+    schema = '{"properties": {"new": {"type": "integer", "renamedFrom": "old"}}}'
+    assert kept("declare", "player", "-", input=schema).status == 0
+    for key, value in (("new", "1"), ("old", "2"), ("new", "3")):
+        assert kept("set", "player", key, value, "--undeclared").status == 0
+    middle, last = json.loads(kept("log", "player", "--json", "-n", "2").out.splitlines()[1])["revision"], 4
+    assert kept("restore", "player", f"@{middle}").status == 0
+    assert kept("list", "player").out == "old=2\n"
+    assert kept("declare", "player", "-", input=schema).status == 0
+    assert kept("list", "player").out == "new=2\n"
+    assert kept("restore", "player", f"@{last}").status == 0
+    assert kept("list", "player").out == "new=3\n"
+
+
 def test_a_time_that_the_history_does_not_have_restores_nothing(changed: Kept) -> None:
     before = changed("log", "player").out
     for words, status in ((["@99"], 4), (["@x"], 2), (["@1", "@2"], 2), (["@1", "--last-good"], 2)):

@@ -122,6 +122,29 @@ import Testing
     #expect(try stored() == ["new": 20])
   }
 
+  @Test func `is restored for the key with an older value, and next to a newer one of another key`() throws {
+    try store.declare(
+      listJSON: #"""
+        {"properties":{"b":{"type":"integer","renamedFrom":"old"},"c":{"type":"integer","renamedFrom":"old"}}}
+        """#)
+    try store.set(1, forKey: "b")
+    try store.set(2, forKey: "old")
+    try store.set(3, forKey: "c")
+    try store.backup(to: folder.path + "/backup")
+    try store.set(9, forKey: "b")
+    try store.restore(from: folder.path + "/backup")
+    #expect(try stored() == ["old": 2, "c": 3])
+  }
+
+  @Test func `is imported next to a value of the key if the import ends the renaming`() throws {
+    try store.set(1, forKey: "new")
+    try store.set(3, forKey: "old")
+    let text = try store.export(ExportOptions(includesDeclarations: true))
+    try declare()
+    try store.import(text, ImportOptions(replaces: true, includesDeclarations: true))
+    #expect(try stored() == ["new": 1, "old": 3])
+  }
+
   @Test func `is not imported next to a value of the key`() throws {
     try declare()
     try store.set(10, forKey: "old")

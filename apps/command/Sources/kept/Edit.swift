@@ -171,10 +171,14 @@ final class Edit {
     let contents = try StoreContents(past.snapshot)
     let changed = Set(past.history.changes.filter { $0.revision > past.snapshot.revision }.map(\.key))
     var left: [KeyName] = []
-    // Under a former name, a value that is put back would be newer than the key's own.
+    // Of a key and its former name, the newer value is put back: in one commit, none would be the newer one.
     var superseded: Set<KeyName> = []
     for (key, declaration) in try transaction.store.declarations().declarations {
-      if let name = declaration.formerName, case .value = contents[key] { superseded.insert(name) }
+      guard let name = declaration.formerName, case .value = contents[key], case .value = contents[name] else {
+        continue
+      }
+      let (own, former) = (try past.snapshot.revision(of: key.text), try past.snapshot.revision(of: name.text))
+      superseded.insert(former ?? 0 > own ?? 0 ? key : name)
     }
     for key in contents.keys.union(try storedKeys(prefix: "")).sorted() {
       let entry = try transaction.entry(for: key)
