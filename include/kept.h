@@ -1076,8 +1076,8 @@ KEPT_API kept_status kept_verify_files_json(const char *location, char **json, k
  *                    secrets are plain or have an older data key
  *  @return KEPT_OK; KEPT_INVALID for a malformed request or an unknown member, and for a request that does not fit the
  *          state; KEPT_ABSENT for a provider that the store does not have; KEPT_UNAVAILABLE or KEPT_DENIED, with the
- *          reason, if a provider does not give the key; KEPT_BUSY; or KEPT_UNSUPPORTED for a store that is not in a
- *          folder of its own. Any thread.
+ *          reason, if a provider does not give the key or the file of the keys is lost; KEPT_BUSY; or
+ *          KEPT_UNSUPPORTED for a store that is not in a folder of its own. Any thread.
  *  In Swift: `Store.secretsStatus()`, `Store.encryptSecrets(with:)` and others; in Python: `settings.secrets()`,
  *  `settings.encrypt_secrets(provider)` and others. */
 KEPT_API kept_status kept_secrets_json(kept_store *store, const char *request, char **json, kept_error *error);

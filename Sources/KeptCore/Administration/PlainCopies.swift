@@ -10,15 +10,14 @@ extension Store {
   /// The older copies of an encrypted store that have secrets in plain, or may have them.
   ///
   /// These are backups before a migration or a restore, damaged files in the quarantine, and the file that `kept mark`
-  /// writes, also those in which a key was not secret yet. Encrypting secrets leaves them as they are: remove them, or
-  /// replace the secrets. Backups elsewhere are not found.
+  /// writes, including copies from before a key was declared secret. Encrypting secrets leaves them as they are: remove
+  /// them, or replace the secrets. Backups elsewhere are not found.
   public func plainCopies() throws(StoreError) -> [String] {
     let storage = try storage()
     guard let folder = try (storage as? any FolderStorage)?.folder,
       let document = try (storage as? any SecretStorage)?.secrets.document(), !document.isPlain,
       let since = document.keys.first(where: \.isCurrent)?.created.nanosecondsSince1970
     else { return [] }
-    // Many copies are from before the key was declared secret.
     var secrets: Set<KeyName> = []
     for (key, declaration) in try storage.declarations(prefix: "") where declaration.isSecret { secrets.insert(key) }
     func hasPlain(_ path: String, _ status: FileStatus) -> Bool {

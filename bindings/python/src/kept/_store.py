@@ -325,7 +325,8 @@ class Store(Settings, Transferring, BackingUp, Undoing):
 
     def secrets(self, *, ask: bool = False, passphrase: str | None = None) -> SecretsStatus:
         """How the store keeps its secrets. With `ask`, each provider is asked for the key, which may run programs.
-        `UnsupportedError` for a store that is not in a folder of its own.
+        `UnsupportedError` for a store that is not in a folder of its own, and `UnavailableError` if its secrets are
+        encrypted and the file with their keys is lost.
         In C: `kept_secrets_json`. In Swift: `Store.secretsStatus()`."""
         return self._secrets("check" if ask else "show", None, passphrase)
 
